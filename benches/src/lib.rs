@@ -1,0 +1,1 @@
+//! Home of the criterion benches (`cargo bench`), one file for each crate.

@@ -1,0 +1,13 @@
+//! The arithmetic contract of Lockstep: every formula has one value, whatever the machine.
+//!
+//! The crate is `no_std` without its default feature `std` and never allocates; device kernels and host code call the
+//! same functions.
+#![cfg_attr(not(feature = "std"), no_std)]
+
+pub mod elementary;
+pub mod philox;
+pub mod random;
+#[cfg(feature = "std")]
+pub mod simd;
+
+pub use elementary::{cos, exp, fma, ln, ln_1p, powf, sigmoid, sigmoid_pair, sin, softplus, tanh};

@@ -1,0 +1,76 @@
+//! Run-time choice of the instruction set.
+//!
+//! A [`Kernel`] is plain scalar code in an `#[inline(always)]` function; [`Isa::run`] compiles it once for each
+//! instruction set and LLVM vectorizes each copy. The bits cannot differ: every operation is correctly rounded and
+//! nothing is contracted or reordered.
+
+/// Work that is compiled once for each instruction set. `run` must be `#[inline(always)]`, and so must all it calls.
+pub trait Kernel {
+    /// What the work returns.
+    type Output;
+    /// Does the work.
+    fn run(self) -> Self::Output;
+}
+
+/// An instruction set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Isa {
+    /// The target's baseline.
+    Scalar,
+    /// AVX2 and FMA.
+    Avx2,
+    /// AVX-512 F, VL, BW and DQ.
+    Avx512,
+}
+
+impl Isa {
+    /// The best one that this machine has.
+    #[inline]
+    pub fn detect() -> Self {
+        #[cfg(target_arch = "x86_64")]
+        {
+            if is_x86_feature_detected!("avx512f")
+                && is_x86_feature_detected!("avx512vl")
+                && is_x86_feature_detected!("avx512bw")
+                && is_x86_feature_detected!("avx512dq")
+            {
+                return Self::Avx512;
+            }
+            if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+                return Self::Avx2;
+            }
+        }
+        Self::Scalar
+    }
+
+    /// Whether this machine can run it.
+    #[inline]
+    pub fn is_available(self) -> bool {
+        self <= Self::detect()
+    }
+
+    /// Runs `kernel`, compiled for this instruction set (for the best one below it, where the machine lacks it).
+    #[inline]
+    pub fn run<K: Kernel>(self, kernel: K) -> K::Output {
+        #[cfg(target_arch = "x86_64")]
+        {
+            #[target_feature(enable = "avx512f,avx512vl,avx512bw,avx512dq,avx2,fma,bmi2")]
+            unsafe fn avx512<K: Kernel>(kernel: K) -> K::Output {
+                kernel.run()
+            }
+            #[target_feature(enable = "avx2,fma,bmi2")]
+            unsafe fn avx2<K: Kernel>(kernel: K) -> K::Output {
+                kernel.run()
+            }
+            match self.min(Self::detect()) {
+                // SAFETY: `detect` saw the features.
+                Self::Avx512 => return unsafe { avx512(kernel) },
+                // SAFETY: `detect` saw the features.
+                Self::Avx2 => return unsafe { avx2(kernel) },
+                Self::Scalar => {}
+            }
+        }
+        kernel.run()
+    }
+}

@@ -1,0 +1,1 @@
+//! Lockstep's examples: see the `[[example]]` entries of this package.
