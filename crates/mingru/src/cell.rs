@@ -1,0 +1,74 @@
+//! The formulas of one step and one unit, each operation rounded to f32 once, in the order written here. This is the
+//! contract: the scan, the step and the serial oracle give these bits.
+
+use arith::{fma, sigmoid_pair};
+
+/// What one step keeps of its inputs for both passes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Gates {
+    /// `z = sigmoid(gate)`.
+    pub(crate) z: f32,
+    /// `sigmoid(-gate)`, which is `1 - z` without cancellation.
+    pub(crate) zc: f32,
+    /// `g(hidden)`.
+    pub(crate) g: f32,
+    /// `g'(hidden)`.
+    pub(crate) slope: f32,
+}
+
+/// The gates of one step.
+#[inline(always)]
+pub(crate) fn gates(hidden: f32, gate: f32) -> Gates {
+    let (z, zc) = sigmoid_pair(gate);
+    let (s, sc) = sigmoid_pair(hidden);
+    let linear = hidden >= 0.0;
+    Gates { z, zc, g: if linear { hidden + 0.5 } else { s }, slope: if linear { 1.0 } else { s * sc } }
+}
+
+/// `h_t = fma(z', keep_t * h_{t-1}, z * g)`, given `carried = keep_t * h_{t-1}`.
+#[inline(always)]
+pub(crate) fn state(gates: &Gates, carried: f32) -> f32 {
+    fma(gates.zc, carried, gates.z * gates.g)
+}
+
+/// `out = fma(s, h, s' * x)`.
+#[inline(always)]
+pub(crate) fn output(proj: f32, h: f32, x: f32) -> f32 {
+    let (s, sc) = sigmoid_pair(proj);
+    fma(s, h, sc * x)
+}
+
+/// The gradients of a step that do not need the carry, and the factors of those that do.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Factors {
+    /// `s * d_out`: what the output adds to the state's gradient.
+    pub(crate) direct: f32,
+    /// `d_gate / dh = (g - keep_t h_{t-1}) * (z * z')`.
+    pub(crate) gate: f32,
+    /// `d_hidden / dh = z * g'`.
+    pub(crate) hidden: f32,
+    /// `(d_out * (h - x)) * (s * s')`.
+    pub(crate) d_proj: f32,
+    /// `d_out * s'`.
+    pub(crate) d_x: f32,
+}
+
+/// Everything of the backward step but the carry.
+#[inline(always)]
+pub(crate) fn factors(gates: &Gates, carried: f32, h: f32, proj: f32, x: f32, d_out: f32) -> Factors {
+    let (s, sc) = sigmoid_pair(proj);
+    Factors {
+        direct: s * d_out,
+        gate: (gates.g - carried) * (gates.z * gates.zc),
+        hidden: gates.z * gates.slope,
+        d_proj: (d_out * (h - x)) * (s * sc),
+        d_x: d_out * sc,
+    }
+}
+
+/// `dh_t = fma(z'_{t+1}, keep_{t+1} * dh_{t+1}, s_t * d_out_t)`, given `carried = keep_{t+1} * dh_{t+1}`. After the last
+/// step stand `z' = keep = 1` and `dh = d_h_last`.
+#[inline(always)]
+pub(crate) fn state_gradient(zc_next: f32, carried: f32, direct: f32) -> f32 {
+    fma(zc_next, carried, direct)
+}

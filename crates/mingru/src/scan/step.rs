@@ -1,0 +1,72 @@
+//! One step of a rollout.
+use super::forward::forward_row;
+use crate::{Error, Shape, Storage, error::length};
+use arith::simd::{Isa, Kernel};
+
+/// Inputs of [`step`].
+#[derive(Clone, Copy, Debug)]
+pub struct Step<'a, S> {
+    /// B, independent rows.
+    pub batch: usize,
+    /// H, units.
+    pub hidden: usize,
+    /// (B, 3H): `[hidden | gate | proj]` in each row.
+    pub combined: &'a [S],
+    /// (B, H): the highway's input.
+    pub x: &'a [S],
+    /// (B): 0 where a new episode begins at this step, else 1.
+    pub keep: &'a [f32],
+}
+
+/// One step on the calling thread: `h` (B, H) is read and overwritten, `out` (B, H) is overwritten. The bits are those
+/// of [`forward`](crate::forward) over a sequence of such steps.
+///
+/// # Errors
+/// [`Error::Length`] or [`Error::Overflow`]; nothing is written then.
+pub fn step<S: Storage>(input: &Step<'_, S>, h: &mut [f32], out: &mut [S]) -> Result<(), Error> {
+    step_on(Isa::detect(), input, h, out)
+}
+
+/// [`step`] with the instruction set chosen by the caller; the bits are the same.
+///
+/// # Errors
+/// As [`step`].
+pub fn step_on<S: Storage>(isa: Isa, input: &Step<'_, S>, h: &mut [f32], out: &mut [S]) -> Result<(), Error> {
+    const OPERATION: &str = "mingru::step";
+    let n = Shape { batch: input.batch, time: 1, hidden: input.hidden }.lengths(OPERATION)?;
+    length(OPERATION, "combined", n.combined, input.combined.len())?;
+    length(OPERATION, "x", n.sequence, input.x.len())?;
+    length(OPERATION, "keep", n.keep, input.keep.len())?;
+    length(OPERATION, "h", n.state, h.len())?;
+    length(OPERATION, "out", n.sequence, out.len())?;
+    isa.run(StepKernel { input, h, out });
+    Ok(())
+}
+
+struct StepKernel<'a, S> {
+    input: &'a Step<'a, S>,
+    h: &'a mut [f32],
+    out: &'a mut [S],
+}
+
+impl<S: Storage> Kernel for StepKernel<'_, S> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let n = self.input.hidden;
+        for row in 0..self.input.batch {
+            let combined = &self.input.combined[row * 3 * n..][..3 * n];
+            let units = row * n..(row + 1) * n;
+            forward_row(
+                &combined[..n],
+                &combined[n..2 * n],
+                &combined[2 * n..],
+                &self.input.x[units.clone()],
+                self.input.keep[row],
+                &mut self.h[units.clone()],
+                &mut self.out[units],
+            );
+        }
+    }
+}

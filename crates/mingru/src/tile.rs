@@ -1,0 +1,39 @@
+//! Outputs that several tiles write at once, each its own columns.
+
+use core::marker::PhantomData;
+
+/// A mutable slice that tiles share. A tile asks for the ranges it alone writes.
+#[derive(Clone, Copy)]
+pub(crate) struct Shared<'a, S> {
+    data: *mut S,
+    len: usize,
+    owner: PhantomData<&'a mut [S]>,
+}
+
+// SAFETY: it is a `&mut [S]` whose disjoint parts go to different threads, which `S: Send` allows; `range` is unsafe and
+// its callers keep the parts disjoint.
+unsafe impl<S: Send> Send for Shared<'_, S> {}
+// SAFETY: as above; a shared reference gives nothing but `range`.
+unsafe impl<S: Send> Sync for Shared<'_, S> {}
+
+impl<'a, S> Shared<'a, S> {
+    pub(crate) fn new(slice: &'a mut [S]) -> Self {
+        Self { data: slice.as_mut_ptr(), len: slice.len(), owner: PhantomData }
+    }
+
+    /// Elements `start..start + len`.
+    ///
+    /// # Panics
+    /// If the range does not lie in the slice.
+    ///
+    /// # Safety
+    /// While the returned slice lives, no other range that overlaps it does, on any thread.
+    #[inline(always)]
+    #[allow(clippy::mut_from_ref)]
+    pub(crate) unsafe fn range(&self, start: usize, len: usize) -> &'a mut [S] {
+        assert!(start <= self.len && len <= self.len - start, "a tile reaches past its output");
+        // SAFETY: the range lies in the slice (asserted), which is borrowed mutably for 'a, and is not aliased (the
+        // caller's condition).
+        unsafe { core::slice::from_raw_parts_mut(self.data.add(start), len) }
+    }
+}
