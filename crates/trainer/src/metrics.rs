@@ -1,0 +1,51 @@
+//! What an update reports.
+
+use serde::{Deserialize, Serialize};
+
+/// Figures of one update. Losses and ratios are means over the update's minibatches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Metrics {
+    /// Number of this update, from 0.
+    pub update: u64,
+    /// Environment steps of the run so far.
+    pub steps: u64,
+    /// Episodes that ended in this update.
+    pub episodes: u64,
+    /// Mean return of the last 100 episodes (fewer, early in a run); NaN before the first one ends.
+    #[serde(with = "nan_as_null")]
+    pub mean_return: f64,
+    /// Mean length of the same episodes, in steps.
+    #[serde(with = "nan_as_null")]
+    pub mean_length: f64,
+    /// Clipped surrogate loss.
+    pub policy_loss: f32,
+    /// Value loss, before its coefficient.
+    pub value_loss: f32,
+    /// Mean entropy, in nats.
+    pub entropy: f32,
+    /// The k3 estimate of KL(old || new), in nats.
+    pub approx_kl: f32,
+    /// Share of the rows whose ratio left the clip range.
+    pub clip_fraction: f32,
+    /// 1 - var(return - value) / var(return) over the rollout; 0 where returns do not vary.
+    pub explained_variance: f32,
+    /// Global gradient norm before clipping.
+    pub grad_norm: f32,
+    /// Learning rate of this update.
+    pub learning_rate: f32,
+    /// Smallest and largest ratio of the first minibatch: exactly 1 by construction.
+    pub first_ratio: [f32; 2],
+}
+
+/// JSON has no NaN.
+mod nan_as_null {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+        value.is_finite().then_some(*value).serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+        Ok(Option::deserialize(deserializer)?.unwrap_or(f64::NAN))
+    }
+}

@@ -1,0 +1,176 @@
+//! A run: configuration, environments, learner and plan together.
+
+use std::collections::VecDeque;
+use std::path::Path;
+
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use crate::config::Config;
+use crate::env::{Env, Episode, Spec, VecEnv};
+use crate::error::Error;
+use crate::evaluate::{self, Evaluation};
+use crate::metrics::Metrics;
+use crate::params::Layout;
+use crate::snapshot;
+use crate::streams::{self, Kind};
+use crate::update::{Learner, UpdatePlan};
+
+/// Episodes that [`Metrics::mean_return`] looks back on.
+pub(crate) const WINDOW: usize = 100;
+
+/// A PPO run over environments of type `E`.
+///
+/// ```
+/// use trainer::{Config, Trainer, env::CartPole};
+///
+/// let config = Config { environments: 8, horizon: 32, total_steps: 512, ..Config::default() };
+/// let mut trainer = Trainer::new(config, 1, |_| CartPole::new())?;
+/// while !trainer.is_finished() {
+///     let metrics = trainer.update()?;
+///     assert_eq!(metrics.first_ratio, [1.0, 1.0]);
+/// }
+/// assert_eq!(trainer.steps(), 512);
+/// # Ok::<(), trainer::Error>(())
+/// ```
+pub struct Trainer<E> {
+    pub(crate) config: Config,
+    pub(crate) spec: Spec,
+    pub(crate) envs: VecEnv<E>,
+    pub(crate) learner: Learner,
+    pub(crate) plan: UpdatePlan,
+    pub(crate) updates: u64,
+    pub(crate) recent: VecDeque<Episode>,
+    pool: Option<ThreadPool>,
+}
+
+impl<E: Env> Trainer<E> {
+    /// A new run of `config` on `threads` threads; `make` builds environment number i.
+    ///
+    /// # Errors
+    /// [`Error::Config`] where the configuration is wrong, [`Error::Env`] where the environments differ from each
+    /// other, [`Error::Threads`] where the threads can't be had.
+    pub fn new(config: Config, threads: usize, make: impl FnMut(usize) -> E) -> Result<Self, Error> {
+        config.validate()?;
+        let pool = pool(threads)?;
+        let envs = VecEnv::new(config.environments, make, |i| streams::of(config.seed, Kind::Environment, i))?;
+        let spec = envs.spec().clone();
+        let plan = UpdatePlan::compile(&config, &spec, pool.is_some())?;
+        let learner = Learner::new(plan.layout(), &config);
+        Ok(Self { config, spec, envs, learner, plan, updates: 0, recent: VecDeque::with_capacity(WINDOW), pool })
+    }
+
+    /// Runs the next update.
+    ///
+    /// # Errors
+    /// An environment's or the optimizer's; see [`UpdatePlan::run`].
+    pub fn update(&mut self) -> Result<Metrics, Error> {
+        let Self { plan, envs, learner, pool, updates, .. } = self;
+        let mut metrics = in_pool(pool.as_ref(), || plan.run(*updates, envs, learner))?;
+        self.updates += 1;
+        for episode in self.plan.rollout.groups.iter().flat_map(|group| &group.finished) {
+            metrics.episodes += 1;
+            if self.recent.len() == WINDOW {
+                self.recent.pop_front();
+            }
+            self.recent.push_back(*episode);
+        }
+        metrics.steps = self.steps();
+        let count = self.recent.len() as f64;
+        metrics.mean_return = self.recent.iter().map(|e| e.total).sum::<f64>() / count;
+        metrics.mean_length = self.recent.iter().map(|e| e.length as f64).sum::<f64>() / count;
+        Ok(metrics)
+    }
+
+    /// Plays `episodes` whole episodes with the present parameters, greedily, in environments that `make` builds.
+    /// Nothing of the run changes.
+    ///
+    /// # Errors
+    /// An environment's, or [`Error::PolicyOutput`].
+    pub fn evaluate(&self, episodes: usize, make: impl FnMut(usize) -> E) -> Result<Evaluation, Error> {
+        let envs = VecEnv::new(episodes, make, |i| streams::of(self.config.seed, Kind::Evaluate, i))?;
+        in_pool(self.pool.as_ref(), || evaluate::run(&self.plan, &self.learner.parameters, envs, self.pool.is_some()))
+    }
+
+    /// Writes everything that the run depends on: parameters, optimizer, environments, states, counters.
+    ///
+    /// The file is replaced as a whole or not at all.
+    ///
+    /// # Errors
+    /// [`Error::Checkpoint`].
+    pub fn save(&self, path: &Path) -> Result<(), Error> {
+        snapshot::save(self, path)
+    }
+
+    /// Goes on with the run in `path`; from there on it is the same, bit for bit, as one that never stopped.
+    ///
+    /// # Errors
+    /// [`Error::Checkpoint`] where the file is damaged or foreign, [`Error::Mismatch`] where it is of another
+    /// environment.
+    pub fn resume(path: &Path, threads: usize, make: impl FnMut(usize) -> E) -> Result<Self, Error> {
+        snapshot::resume(path, threads, make)
+    }
+
+    /// Whether all steps of the configuration have been taken.
+    pub fn is_finished(&self) -> bool {
+        self.updates >= self.config.updates()
+    }
+
+    /// Environment steps so far.
+    pub fn steps(&self) -> u64 {
+        self.updates * self.config.steps_per_update()
+    }
+
+    /// Updates so far.
+    pub fn updates(&self) -> u64 {
+        self.updates
+    }
+
+    /// The configuration.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// What the environments look like.
+    pub fn spec(&self) -> &Spec {
+        &self.spec
+    }
+
+    /// All parameters; [`Trainer::layout`] says what lies where.
+    pub fn parameters(&self) -> &[f32] {
+        &self.learner.parameters
+    }
+
+    /// Where each parameter lies.
+    pub fn layout(&self) -> &Layout {
+        self.plan.layout()
+    }
+
+    /// The compiled update.
+    pub fn plan(&self) -> &UpdatePlan {
+        &self.plan
+    }
+}
+
+fn pool(threads: usize) -> Result<Option<ThreadPool>, Error> {
+    match threads {
+        0 => Err(Error::Argument {
+            operation: "Trainer::new",
+            what: "threads",
+            expected: "at least 1".into(),
+            got: "0".into(),
+        }),
+        1 => Ok(None),
+        _ => ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .map(Some)
+            .map_err(|reason| Error::Threads { threads, reason: reason.to_string() }),
+    }
+}
+
+fn in_pool<R: Send>(pool: Option<&ThreadPool>, work: impl FnOnce() -> R + Send) -> R {
+    match pool {
+        Some(pool) => pool.install(work),
+        None => work(),
+    }
+}

@@ -1,0 +1,301 @@
+//! The update, compiled: a fixed list of operations over buffers that exist before the first one runs.
+
+mod batch;
+mod draw;
+
+use std::ops::Range;
+
+use arith::simd::Isa;
+use linalg::{MatMut, MatRef, Par, Scratch, gemm_tn, sum_rows};
+use mingru::{StackForward, StackGradients, Tape};
+
+use self::batch::Batch;
+use self::draw::Drawer;
+use crate::config::Config;
+use crate::env::{Env, Spec, VecEnv};
+use crate::error::Error;
+use crate::loss::{self, Ppo};
+use crate::metrics::Metrics;
+use crate::optim::{self, Adam};
+use crate::params::{Affine, Layout};
+use crate::policy::Packed;
+use crate::rollout::{Context, Rollout};
+
+/// Steps between the checkpoints of the minGRU scan.
+const INTERVAL: usize = 8;
+
+/// One operation of an update. The list is fixed when the plan is compiled; each entry is what a GPU runs as one node
+/// (or a few) of its graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Operation {
+    /// Lay the parameters out for products.
+    Pack,
+    /// Take T steps of N environments, and compute their advantages.
+    Rollout,
+    /// Turn advantages into priorities and importance weights of segments.
+    Prioritize,
+    /// Draw the segments of an epoch.
+    Draw {
+        /// The epoch, from 0.
+        epoch: usize,
+    },
+    /// Copy the rows of segments `first..last` of the epoch's order; normalise their advantages.
+    Gather {
+        /// First segment, as a place in the order.
+        first: usize,
+        /// One past the last.
+        last: usize,
+    },
+    /// Encoder, stack and decoder over the minibatch, the loss's gradient, and back to every pre-activation.
+    Differentiate,
+    /// Gradients of the weights: one product and one sum of rows per affine layer.
+    Reduce,
+    /// Clip the gradient by its global norm and take a step of Adam.
+    Step,
+}
+
+/// A compiled update: every buffer, and the list of operations over them. Running it allocates nothing (on threads of
+/// a rayon pool, once the pool runs).
+pub struct UpdatePlan {
+    config: Config,
+    layout: Layout,
+    isa: Isa,
+    par: Par,
+    operations: Vec<Operation>,
+    packed: Packed,
+    pub(crate) rollout: Rollout,
+    drawer: Drawer,
+    batch: Batch,
+    tape: Tape,
+    terms: loss::Terms,
+    magnitudes: Vec<f32>,
+    magnitude_scratch: Vec<f32>,
+    gradient: Vec<f32>,
+    names: Vec<(String, Range<usize>)>,
+    scratch: Scratch,
+}
+
+/// What an update changes beside the environments.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Learner {
+    /// All parameters, as [`Layout`] places them.
+    pub parameters: Vec<f32>,
+    /// Moments and step count.
+    pub adam: Adam,
+}
+
+impl UpdatePlan {
+    /// Compiles the update of `config` for environments of `spec`. `parallel`: use the rayon pool that
+    /// [`UpdatePlan::run`] is called in; the bits are the same either way.
+    ///
+    /// # Errors
+    /// [`Error::Config`] where the configuration is wrong.
+    pub fn compile(config: &Config, spec: &Spec, parallel: bool) -> Result<Self, Error> {
+        config.validate()?;
+        if spec.observation == 0 || spec.actions == 0 {
+            return Err(Error::Argument {
+                operation: "UpdatePlan::compile",
+                what: "environment",
+                expected: "at least one observation element and one action".into(),
+                got: format!("{} and {}", spec.observation, spec.actions),
+            });
+        }
+        let layout = Layout::new(&config.policy, spec.observation, spec.actions);
+        let packed = Packed::new(&layout)?;
+        let rollout = Rollout::new(config, &layout, &packed, spec.observation)?;
+        let (segments, steps) = (config.segments(), config.segment_steps());
+        let largest = segments.div_ceil(config.minibatches);
+        let batch = Batch::new(&layout, &packed, spec.observation, largest, steps);
+        let tape = packed.stack.tape(if layout.layers > 0 { largest } else { 0 }, steps, INTERVAL)?;
+
+        let mut operations = vec![Operation::Pack, Operation::Rollout, Operation::Prioritize];
+        for epoch in 0..config.epochs {
+            operations.push(Operation::Draw { epoch });
+            for minibatch in 0..config.minibatches {
+                let first = minibatch * segments / config.minibatches;
+                let last = (minibatch + 1) * segments / config.minibatches;
+                operations.push(Operation::Gather { first, last });
+                operations.extend([Operation::Differentiate, Operation::Reduce, Operation::Step, Operation::Pack]);
+            }
+        }
+        // The last minibatch's parameters are packed by the next update.
+        operations.pop();
+        Ok(Self {
+            isa: Isa::detect(),
+            par: if parallel { Par::Rayon } else { Par::Serial },
+            operations,
+            packed,
+            rollout,
+            drawer: Drawer::new(segments),
+            terms: loss::Terms::new(largest * steps),
+            batch,
+            tape,
+            magnitudes: vec![0.0; segments],
+            magnitude_scratch: vec![0.0; steps],
+            gradient: vec![0.0; layout.len],
+            names: layout.parameters.iter().map(|p| (p.name.clone(), p.range.clone())).collect(),
+            scratch: Scratch::new(),
+            config: config.clone(),
+            layout,
+        })
+    }
+
+    /// The operations of one update, in order.
+    pub fn operations(&self) -> &[Operation] {
+        &self.operations
+    }
+
+    /// Where each parameter lies.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// Runs update number `update` (from 0): every schedule and every draw is addressed by it.
+    ///
+    /// # Errors
+    /// What the environments return; [`Error::PolicyOutput`] and [`Error::Optim`] where numbers stop being finite.
+    /// The learner is then as the last complete minibatch left it.
+    pub fn run<E: Env>(&mut self, update: u64, envs: &mut VecEnv<E>, learner: &mut Learner) -> Result<Metrics, Error> {
+        let at = |schedule: &crate::schedule::Schedule| schedule.value(update);
+        let ppo = Ppo {
+            clip: at(&self.config.clip),
+            value_clip: (self.config.value_clip > 0.0).then_some(self.config.value_clip),
+            value_coefficient: self.config.value_coefficient,
+            entropy_coefficient: at(&self.config.entropy_coefficient),
+        };
+        let rate = at(&self.config.learning_rate);
+        let beta = at(&self.config.priority.beta);
+        let mut sums = Sums::default();
+        for index in 0..self.operations.len() {
+            match self.operations[index] {
+                Operation::Pack => self.packed.pack(&self.layout, &learner.parameters)?,
+                Operation::Rollout => {
+                    let context = Context {
+                        isa: self.isa,
+                        config: &self.config,
+                        packed: &self.packed,
+                        first_step: update * self.config.horizon as u64,
+                    };
+                    self.rollout.run(&context, envs, self.par)?;
+                }
+                Operation::Prioritize => {
+                    self.rollout.magnitudes(&mut self.magnitude_scratch, &mut self.magnitudes);
+                    self.drawer.prioritize(&self.magnitudes, self.config.priority.alpha, beta)?;
+                }
+                Operation::Draw { epoch } => {
+                    let prioritized = self.config.priority.alpha > 0.0;
+                    self.drawer.draw(self.config.seed, update, epoch as u64, prioritized)?;
+                }
+                Operation::Gather { first, last } => {
+                    self.batch.gather(&self.rollout, &self.drawer.order[first..last], &self.drawer.weights);
+                    if self.config.normalize_advantages {
+                        loss::normalize(self.isa, &mut self.batch.advantages[..self.batch.rows]);
+                    }
+                }
+                Operation::Differentiate => {
+                    self.differentiate(&ppo, learner)?;
+                    sums.add(&self.terms.reduce(self.batch.rows));
+                }
+                Operation::Reduce => self.reduce()?,
+                Operation::Step => {
+                    sums.grad_norm +=
+                        optim::step(&mut learner.adam, rate, self.config.max_grad_norm, &self.names, &mut self.gradient, &mut learner.parameters)?;
+                }
+            }
+        }
+        Ok(sums.metrics(update, rate))
+    }
+
+    /// Forward, loss and backward over the minibatch: all gradients but the weights'.
+    fn differentiate(&mut self, ppo: &Ppo, learner: &Learner) -> Result<(), Error> {
+        let Self { packed, batch, terms, isa, par, layout, tape, gradient, .. } = self;
+        let (isa, par, packed) = (*isa, *par, &*packed);
+        let (rows, segments) = (batch.rows, batch.segments);
+        if layout.layers == 0 {
+            // Nothing couples the rows: each block goes all the way while it is in the cache.
+            return batch.block(terms).for_each(par, &|mut block| {
+                block.encode(isa, packed)?;
+                block.decode(isa, packed)?;
+                block.loss(isa, ppo, rows)?;
+                block.decode_backward(packed)?;
+                block.encode_backward(isa, packed)
+            });
+        }
+        batch.block(terms).for_each(par, &|mut block| block.encode(isa, packed))?;
+        let h = layout.hidden;
+        let (sequence, states) = (rows * h, layout.layers * segments * h);
+        let weights = &learner.parameters[layout.mingru.clone()];
+        let steps = rows / segments;
+        packed.stack.forward(
+            &StackForward {
+                batch: segments,
+                time: steps,
+                weights,
+                x: &batch.features[..sequence],
+                keep: &batch.keep[..rows],
+                h0: &batch.states[..states],
+            },
+            tape,
+            &mut batch.h[..sequence],
+            &mut batch.h_last[..states],
+            par,
+        )?;
+        batch.block(terms).for_each(par, &|mut block| {
+            block.decode(isa, packed)?;
+            block.loss(isa, ppo, rows)?;
+            block.decode_backward(packed)
+        })?;
+        packed.stack.backward(
+            weights,
+            tape,
+            &batch.d_h[..sequence],
+            &batch.d_h_last[..states],
+            StackGradients {
+                weights: &mut gradient[layout.mingru.clone()],
+                x: &mut batch.d_features[..sequence],
+                h0: &mut batch.d_states[..states],
+            },
+            par,
+        )?;
+        batch.block(terms).for_each(par, &|mut block| block.encode_backward(isa, packed))
+    }
+
+    /// Gradients of the affine layers: `dW = dy^T x` and `db = sum of dy's rows`, each over all rows of the minibatch.
+    fn reduce(&mut self) -> Result<(), Error> {
+        let Self { packed, batch, layout, gradient, par, scratch, .. } = self;
+        let rows = batch.rows;
+        let hidden = &packed.hidden;
+        let last = layout.encoder.len() - 1;
+        for (i, affine) in layout.encoder.iter().enumerate() {
+            let x = match i {
+                0 => MatRef::new(&batch.observations, rows, affine.inputs)?,
+                _ => hidden.read(i - 1, rows, &batch.hidden[(i - 1) % 2])?,
+            };
+            let dy = if i == last {
+                MatRef::new(&batch.d_features, rows, affine.outputs)?
+            } else {
+                hidden.read(i, rows, &batch.d_hidden[i % 2])?
+            };
+            affine_gradient(affine, dy, x, gradient, *par, scratch)?;
+        }
+        let h = if layout.layers > 0 { &batch.h } else { &batch.features };
+        let x = MatRef::new(h, rows, layout.hidden)?;
+        let dy = MatRef::new(&batch.d_output, rows, layout.decoder.outputs)?;
+        affine_gradient(&layout.decoder, dy, x, gradient, *par, scratch)
+    }
+}
+
+fn affine_gradient(
+    affine: &Affine,
+    dy: MatRef<'_>,
+    x: MatRef<'_>,
+    gradient: &mut [f32],
+    par: Par,
+    scratch: &mut Scratch,
+) -> Result<(), Error> {
+    let weight = MatMut::new(&mut gradient[affine.weight.clone()], affine.outputs, affine.inputs)?;
+    gemm_tn(dy, x, weight, par, scratch)?;
+    sum_rows(dy, &mut gradient[affine.bias.clone()], par)?;
+    Ok(())
+}
