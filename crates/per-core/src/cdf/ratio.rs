@@ -1,0 +1,89 @@
+//! Quotients of integers, correctly rounded to `f32`.
+
+use super::View;
+use super::layout::{BLOCK, FANOUT};
+use arith::simd::{Isa, Kernel};
+
+/// `part / total` rounded to nearest, ties to even, for `part <= total`, `0 < total < 2^63`.
+pub(super) fn ratio(part: u64, total: u64) -> f32 {
+    let near = part as f64 / total as f64;
+    if is_hard(near) { exact(part, total) } else { near as f32 }
+}
+
+/// Whether a quotient in f64 may lie on the wrong side of the middle between two neighbouring f32.
+///
+/// Each operand and the division round once, by at most 2^-53 of the value each: together less than 3.1 ulp of f64.
+/// The 29 bits that f32 drops are 2^28 in the middle.
+#[inline(always)]
+fn is_hard(near: f64) -> bool {
+    let dropped = near.to_bits() & ((1 << 29) - 1);
+    dropped.wrapping_sub((1 << 28) - 4) <= 8
+}
+
+/// [`ratio`] by integer division.
+#[cold]
+fn exact(part: u64, total: u64) -> f32 {
+    if part == 0 {
+        return 0.0;
+    }
+    let (part, total) = (u128::from(part), u128::from(total));
+    // The shift that gives the quotient 24 bits, or 25 where it divides high: 2^23 <= part * 2^shift / total < 2^25.
+    let shift = 24 + total.ilog2() - part.ilog2();
+    let (mut quotient, mut rest, mut shift) = ((part << shift) / total, (part << shift) % total, shift);
+    let mut divisor = total;
+    if quotient >= 1 << 24 {
+        rest += (quotient & 1) * total;
+        divisor *= 2;
+        quotient >>= 1;
+        shift -= 1;
+    }
+    let up = 2 * rest > divisor || (2 * rest == divisor && quotient & 1 == 1);
+    let mantissa = quotient as u32 + u32::from(up);
+    // At most 2^24, and 2^-shift >= 2^-87: both factors and the product are exact.
+    mantissa as f32 * f32::from_bits((127 - shift) << 23)
+}
+
+/// Writes `prefix / total` for every weight.
+pub(super) fn fractions(isa: Isa, view: View<'_>, total: u64, out: &mut [f32]) {
+    isa.run(FractionsKernel { view, total, out });
+}
+
+struct FractionsKernel<'a> {
+    view: View<'a>,
+    total: u64,
+    out: &'a mut [f32],
+}
+
+impl Kernel for FractionsKernel<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { view, total, out } = self;
+        for (b, (out, block)) in out.chunks_mut(BLOCK).zip(view.blocks).enumerate() {
+            let mut sums = [0; BLOCK];
+            for (sum, &w) in sums.iter_mut().zip(&block.0) {
+                *sum = view.scale.quantize(w);
+            }
+            let mut before = view.nodes[b / FANOUT].0[b % FANOUT];
+            for sum in &mut sums {
+                before += *sum;
+                *sum = before;
+            }
+            let mut near = [0.0; BLOCK];
+            let mut hard = false;
+            for (near, &sum) in near.iter_mut().zip(&sums) {
+                // Below 2^63, so signed: AVX-512 converts both, AVX2 neither.
+                let quotient = sum.cast_signed() as f64 / total.cast_signed() as f64;
+                hard |= is_hard(quotient);
+                *near = quotient as f32;
+            }
+            if hard {
+                for (near, &sum) in near.iter_mut().zip(&sums) {
+                    *near = ratio(sum, total);
+                }
+            }
+            out.copy_from_slice(&near[..out.len()]);
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! Plain code that tests compare against.
