@@ -3,6 +3,8 @@
 //! The crate is `no_std` without its default feature `std` and never allocates; device kernels and host code call the
 //! same functions.
 #![cfg_attr(not(feature = "std"), no_std)]
+// `core` has fma and sqrt behind this gate only; kernels are built with it open.
+#![cfg_attr(target_arch = "nvptx64", feature(core_float_math))]
 
 pub mod elementary;
 pub mod philox;
@@ -10,4 +12,4 @@ pub mod random;
 #[cfg(feature = "std")]
 pub mod simd;
 
-pub use elementary::{cos, exp, fma, ln, ln_1p, powf, sigmoid, sigmoid_pair, sin, softplus, tanh};
+pub use elementary::{cos, exp, fma, ln, ln_1p, powf, sigmoid, sigmoid_pair, sin, softplus, sqrt, tanh};

@@ -37,7 +37,7 @@ pub fn uniform(word: u32) -> f32 {
 pub fn normal_pair(w0: u32, w1: u32) -> (f32, f32) {
     // (0, 1]: the logarithm stays finite.
     let u = ((w0 >> 8) + 1) as f32 * (1.0 / 16_777_216.0);
-    let r = (-2.0 * crate::ln(u)).sqrt();
+    let r = crate::sqrt(-2.0 * crate::ln(u));
     let t = uniform(w1) * core::f32::consts::TAU;
     (r * crate::cos(t), r * crate::sin(t))
 }

@@ -4,6 +4,11 @@
 //! instruction set and LLVM vectorizes each copy. The bits cannot differ: every operation is correctly rounded and
 //! nothing is contracted or reordered.
 
+use core::sync::atomic::{AtomicU8, Ordering};
+
+/// What [`Isa::detect`] found; 0 before its first call.
+static DETECTED: AtomicU8 = AtomicU8::new(0);
+
 /// Work that is compiled once for each instruction set. `run` must be `#[inline(always)]`, and so must all it calls.
 pub trait Kernel {
     /// What the work returns.
@@ -25,23 +30,40 @@ pub enum Isa {
 }
 
 impl Isa {
-    /// The best one that this machine has.
+    /// The best one that this machine has: one relaxed load after the first call.
     #[inline]
     pub fn detect() -> Self {
+        match DETECTED.load(Ordering::Relaxed) {
+            1 => Self::Scalar,
+            2 => Self::Avx2,
+            3 => Self::Avx512,
+            _ => Self::detect_slowly(),
+        }
+    }
+
+    #[cold]
+    fn detect_slowly() -> Self {
+        let mut best = Self::Scalar;
         #[cfg(target_arch = "x86_64")]
         {
-            if is_x86_feature_detected!("avx512f")
-                && is_x86_feature_detected!("avx512vl")
-                && is_x86_feature_detected!("avx512bw")
-                && is_x86_feature_detected!("avx512dq")
-            {
-                return Self::Avx512;
-            }
-            if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-                return Self::Avx2;
+            if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") && is_x86_feature_detected!("bmi2") {
+                best = Self::Avx2;
+                if is_x86_feature_detected!("avx512f")
+                    && is_x86_feature_detected!("avx512vl")
+                    && is_x86_feature_detected!("avx512bw")
+                    && is_x86_feature_detected!("avx512dq")
+                {
+                    best = Self::Avx512;
+                }
             }
         }
-        Self::Scalar
+        let code = match best {
+            Self::Scalar => 1,
+            Self::Avx2 => 2,
+            Self::Avx512 => 3,
+        };
+        DETECTED.store(code, Ordering::Relaxed);
+        best
     }
 
     /// Whether this machine can run it.

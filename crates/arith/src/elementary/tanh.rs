@@ -1,0 +1,25 @@
+//! The hyperbolic tangent.
+
+use super::exp::reduce;
+use super::fma;
+
+/// `tanh(x)`, exactly odd.
+///
+/// Error below TODO ulp, small arguments included. `tanh(±0) = ±0`, `tanh(±inf) = ±1`, NaN stays NaN; never outside
+/// [-1, 1].
+///
+/// ```
+/// assert_eq!(arith::tanh(f32::INFINITY), 1.0);
+/// assert_eq!(arith::tanh(-1e-40), -1e-40);
+/// ```
+#[inline(always)]
+pub fn tanh(x: f32) -> f32 {
+    let sign = x.to_bits() & 0x8000_0000;
+    let a = -2.0 * f32::from_bits(x.to_bits() ^ sign);
+    let a = if a < -40.0 { -40.0 } else { a };
+    let (bits, p) = reduce::<127>(a);
+    let scale = f32::from_bits(bits << 23);
+    // (1 - t) / (1 + t), t = e^-2|x| = scale * (1 + p): 1 - scale is exact, so the numerator doesn't cancel.
+    let q = fma(-scale, p, 1.0 - scale) / fma(scale, p, 1.0 + scale);
+    f32::from_bits(q.to_bits() | sign)
+}
