@@ -111,10 +111,10 @@ impl<'a> MatRef<'a> {
         (self.rows, self.cols)
     }
 
-    /// The first element. `(i, j)` may be read at `i * row_stride + j` for `i < rows`, `j < cols`.
+    /// The slice: `(i, j)` is its element `i * row_stride + j`.
     #[inline]
-    pub(crate) fn ptr(&self) -> *const f32 {
-        self.data.as_ptr()
+    pub(crate) fn data(&self) -> &'a [f32] {
+        self.data
     }
 }
 
