@@ -1,0 +1,54 @@
+//! Writing a file as a whole or not at all.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+use super::Error;
+
+/// Writes `path` with `contents`: temporary file in the same folder, synchronize, rename, synchronize the folder. On an
+/// error the temporary file is removed and what was at `path` is as it was. (If only the last step fails, the new file is
+/// in place and may not survive a loss of power.)
+pub(super) fn write(path: &Path, contents: impl FnOnce(&mut File) -> io::Result<()>) -> Result<(), Error> {
+    let io = |operation| move |source| Error::Io { path: path.into(), operation, source };
+    // "run.safetensors" has the parent "".
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut options = tempfile::Builder::new();
+    options.prefix(".checkpoint-").suffix(".tmp");
+    // The usual permissions, less the umask; a temporary file's would keep everyone else out.
+    #[cfg(unix)]
+    options.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let mut file = options.tempfile_in(folder).map_err(io("create a temporary file"))?;
+    contents(file.as_file_mut()).map_err(io("write"))?;
+    file.as_file().sync_all().map_err(io("synchronize"))?;
+    file.persist(path).map_err(|e| io("rename")(e.error))?;
+    // A rename is on the disk when its folder is. Folders can't be opened as files elsewhere.
+    #[cfg(unix)]
+    File::open(folder).and_then(|f| f.sync_all()).map_err(io("synchronize the folder"))?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+
+    #[test]
+    fn a_write_that_fails_half_way_leaves_the_old_file_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run");
+        write(&path, |f| f.write_all(b"old")).unwrap();
+        let error = write(&path, |f| {
+            f.write_all(b"ne")?;
+            Err(io::Error::from(io::ErrorKind::StorageFull))
+        });
+        let Err(Error::Io { path: named, operation: "write", source }) = error else { panic!("{error:?}") };
+        assert_eq!((named, source.kind()), (path.clone(), io::ErrorKind::StorageFull));
+        assert_eq!(std::fs::read(&path).unwrap(), b"old");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+        write(&path, |f| f.write_all(b"new")).unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"new");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+}
