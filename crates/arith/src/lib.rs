@@ -7,6 +7,7 @@
 #![cfg_attr(target_arch = "nvptx64", feature(core_float_math))]
 
 pub mod elementary;
+pub mod fixed;
 pub mod philox;
 pub mod random;
 #[cfg(feature = "std")]
