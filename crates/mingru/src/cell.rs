@@ -66,9 +66,14 @@ pub(crate) fn factors(gates: &Gates, carried: f32, h: f32, proj: f32, x: f32, d_
     }
 }
 
-/// `dh_t = fma(z'_{t+1}, keep_{t+1} * dh_{t+1}, s_t * d_out_t)`, given `carried = keep_{t+1} * dh_{t+1}`. After the last
-/// step stand `z' = keep = 1` and `dh = d_h_last`.
+/// `dh_t = c_t + s_t * d_out_t`, with `c_{T-1} = d_h_last`.
 #[inline(always)]
-pub(crate) fn state_gradient(zc_next: f32, carried: f32, direct: f32) -> f32 {
-    fma(zc_next, carried, direct)
+pub(crate) fn state_gradient(carry: f32, direct: f32) -> f32 {
+    carry + direct
+}
+
+/// `c_{t-1} = (z'_t * keep_t) * dh_t`, given `decay = z'_t * keep_t`; `d_h0` is the last one.
+#[inline(always)]
+pub(crate) fn gradient_carry(decay: f32, dh: f32) -> f32 {
+    decay * dh
 }

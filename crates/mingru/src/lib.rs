@@ -11,7 +11,9 @@
 //! ```
 mod cell;
 mod error;
+mod lanes;
 pub mod oracle;
+mod prefetch;
 mod scan;
 mod shape;
 mod stack;

@@ -1,4 +1,13 @@
 //! Sizes that decide speed and nothing else.
 
-/// Units of a tile: a tile's factors of a whole chunk stay in the first-level cache.
+/// Blocks that the backward scan saves of a chunk, over all its steps: they stay in the first two cache levels.
+pub(crate) const SLOTS: usize = 128;
+
+/// Most blocks of a step that it works on before the next step.
+pub(crate) const MAX_BLOCKS: usize = 32;
+
+/// Least units of a tile, where a row is divided among threads: a multiple of [`SPAN`].
 pub(crate) const TILE: usize = 64;
+
+/// Units from a block that the forward scan works on to the block that it asks memory for.
+pub(crate) const AHEAD: usize = 512;

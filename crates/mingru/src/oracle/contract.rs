@@ -6,12 +6,12 @@
 //! | `b_t` | `sigmoid(a) * g`, with `g = v + 0.5` or `sigmoid(v)` |
 //! | `h_t` | `fma(sigmoid(-a), p_t, b_t)` |
 //! | `out_t` | `fma(sigmoid(r), h_t, sigmoid(-r) * x_t)` |
-//! | `dh_t` | `fma(sigmoid(-a_{t+1}), keep_{t+1} * dh_{t+1}, sigmoid(r) * d_out_t)`; at the last step `fma(1, d_h_last, ..)` |
+//! | `dh_t` | `c_t + sigmoid(r) * d_out_t`, with `c = d_h_last` at the last step |
+//! | `c_{t-1}` | `(sigmoid(-a_t) * keep_t) * dh_t`; after the first step it is `d_h0` |
 //! | `d_hidden_t` | `dh_t * (sigmoid(a) * g')`, with `g' = 1` or `sigmoid(v) * sigmoid(-v)` |
 //! | `d_gate_t` | `dh_t * ((g - p_t) * (sigmoid(a) * sigmoid(-a)))` |
 //! | `d_proj_t` | `(d_out_t * (h_t - x_t)) * (sigmoid(r) * sigmoid(-r))` |
 //! | `d_x_t` | `d_out_t * sigmoid(-r)` |
-//! | `d_h0` | `sigmoid(-a_0) * (keep_0 * dh_0)` (`d_h_last` if T = 0) |
 //!
 //! Each product, sum, difference, fma and sigmoid is rounded to f32 once. Storage in bf16 rounds `out`, `d_combined`
 //! and `d_x` once more, when they are written.
@@ -51,21 +51,19 @@ pub fn run(case: &Case<f32>) -> Results<f32> {
             }
             r.h_last[unit] = h;
 
-            let mut dh = case.d_h_last[unit];
-            let mut zc_next = 1.0;
-            let mut keep_next = 1.0;
+            let mut carry = case.d_h_last[unit];
             for t in (0..time).rev() {
                 let (v, a, proj) = (case.combined[wide(0, t)], case.combined[wide(1, t)], case.combined[wide(2, t)]);
                 let (d_out, s, sc) = (case.d_out[at(t)], sigmoid(proj), sigmoid(-proj));
-                dh = fma(zc_next, keep_next * dh, s * d_out);
+                let dh = carry + s * d_out;
                 let slope = if v >= 0.0 { 1.0 } else { sigmoid(v) * sigmoid(-v) };
                 r.d_combined[wide(0, t)] = dh * (sigmoid(a) * slope);
                 r.d_combined[wide(1, t)] = dh * ((g[t] - p[t]) * (sigmoid(a) * sigmoid(-a)));
                 r.d_combined[wide(2, t)] = (d_out * (r.h[at(t)] - case.x[at(t)])) * (s * sc);
                 r.d_x[at(t)] = d_out * sc;
-                (zc_next, keep_next) = (sigmoid(-a), keep(t));
+                carry = (sigmoid(-a) * keep(t)) * dh;
             }
-            r.d_h0[unit] = zc_next * (keep_next * dh);
+            r.d_h0[unit] = carry;
         }
     }
     r

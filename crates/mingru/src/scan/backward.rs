@@ -1,11 +1,13 @@
 //! The backward scan: chunks recomputed from checkpoints, the carry replayed in reference order.
 use super::tiles::{self, Tile};
 use crate::{
-    Error, MAX_INTERVAL, Par, Shape, Storage, cell,
+    Error, Par, Shape, Storage, cell,
     error::length,
+    lanes::{self, LANES},
+    prefetch::prefetch,
     shape::{check_interval, checkpoints_len},
     tile::Shared,
-    tuning::TILE,
+    tuning::{MAX_BLOCKS, SLOTS},
 };
 use arith::simd::{Isa, Kernel};
 
@@ -43,9 +45,9 @@ pub struct Gradients<'a, S> {
 
 /// The backward scan. `keep` gets no gradient.
 ///
-/// With `dh_t` the gradient to `h_t`: `dh_t = fma(z'_{t+1}, keep_{t+1} * dh_{t+1}, s_t * d_out_t)`, t descending,
+/// With `dh_t` the gradient to `h_t`, t descending from the carry `c = d_h_last`: `dh_t = c + s_t * d_out_t`,
 /// `d_gate = dh * ((g - keep h_{t-1}) * (z z'))`, `d_hidden = dh * (z g')`, `d_proj = (d_out * (h - x)) * (s s')`,
-/// `d_x = d_out * s'`, `d_h0 = z'_0 * (keep_0 * dh_0)`. `g'` at 0 is 1.
+/// `d_x = d_out * s'`, then `c = (z' keep) * dh`, which ends as `d_h0`. `g'` at 0 is 1.
 ///
 /// The bits depend on the inputs alone, not on `interval` or `par`. Nothing is allocated.
 ///
@@ -93,16 +95,16 @@ struct BackwardTile<'a, S> {
     tile: Tile,
 }
 
-/// What the first sweep over a chunk leaves for the second, for one step of a tile.
+/// What the first sweep over a chunk leaves for the second: one block of one step.
 #[derive(Clone, Copy)]
 struct Saved {
-    direct: [f32; TILE],
-    gate: [f32; TILE],
-    hidden: [f32; TILE],
-    zc: [f32; TILE],
+    direct: [f32; LANES],
+    gate: [f32; LANES],
+    hidden: [f32; LANES],
+    decay: [f32; LANES],
 }
 
-const EMPTY: Saved = Saved { direct: [0.0; TILE], gate: [0.0; TILE], hidden: [0.0; TILE], zc: [0.0; TILE] };
+const EMPTY: Saved = Saved { direct: [0.0; LANES], gate: [0.0; LANES], hidden: [0.0; LANES], decay: [0.0; LANES] };
 
 impl<S: Storage> Kernel for BackwardTile<'_, S> {
     type Output = ();
@@ -114,56 +116,60 @@ impl<S: Storage> Kernel for BackwardTile<'_, S> {
         let Shape { time, hidden, .. } = input.shape;
         let chunks = time.div_ceil(input.interval);
         let state = row * hidden + first;
-        let mut saved = [EMPTY; MAX_INTERVAL];
-        let mut h = [0.0_f32; TILE];
-        // The gradient's carry: keep_{t+1} * dh_{t+1}, and z'_{t+1}.
-        let mut zc_next = [1.0_f32; TILE];
-        let mut carried = [0.0_f32; TILE];
-        carried[..width].copy_from_slice(&input.d_h_last[state..state + width]);
+        let mut saved = [EMPTY; SLOTS];
+        let blocks = (SLOTS / input.interval).min(MAX_BLOCKS);
+        let span_width = blocks * LANES;
+        // The carry lives in the output.
+        // SAFETY: this tile alone writes these units of this row.
+        let carry = unsafe { self.d_h0.range(state, width) };
+        carry.copy_from_slice(&input.d_h_last[state..state + width]);
+        let mut h = [0.0_f32; MAX_BLOCKS * LANES];
 
         for chunk in (0..chunks).rev() {
             let start = chunk * input.interval;
             let steps = input.interval.min(time - start);
-            let entering = (row * chunks + chunk) * hidden + first;
-            h[..width].copy_from_slice(&input.checkpoints[entering..entering + width]);
-            for (t, saved) in (start..start + steps).zip(&mut saved) {
-                let step = row * time + t;
-                let combined = &input.combined[step * 3 * hidden..][..3 * hidden];
-                let at = step * hidden + first;
-                // SAFETY: this tile alone writes these units of this row, and the ranges of one step are disjoint.
-                let (d_proj, d_x) = unsafe {
-                    (self.d_combined.range((step * 3 + 2) * hidden + first, width), self.d_x.range(at, width))
-                };
-                recompute_row(
-                    &combined[first..][..width],
-                    &combined[hidden + first..][..width],
-                    &combined[2 * hidden + first..][..width],
-                    &input.x[at..at + width],
-                    &input.d_out[at..at + width],
-                    input.keep[step],
-                    &mut h,
-                    saved,
-                    d_proj,
-                    d_x,
-                );
+            // Elements from here to the same place of the chunk that is next: the one before, or the next row's last.
+            let next =
+                if chunk > 0 { -(input.interval as isize) } else { (time + (chunks - 1) * input.interval) as isize };
+            let next = next * hidden as isize;
+            for span in (0..width).step_by(span_width) {
+                let n = span_width.min(width - span);
+                let first = first + span;
+                let entering = (row * chunks + chunk) * hidden + first;
+                h[..n].copy_from_slice(&input.checkpoints[entering..entering + n]);
+                for (t, saved) in (start..start + steps).zip(saved.chunks_exact_mut(blocks)) {
+                    let step = row * time + t;
+                    let wide = step * 3 * hidden + first;
+                    let at = step * hidden + first;
+                    // SAFETY: this tile alone writes these units of this row, and the ranges of a step are disjoint.
+                    let (d_proj, d_x) = unsafe { (self.d_combined.range(wide + 2 * hidden, n), self.d_x.range(at, n)) };
+                    recompute_row(
+                        &input.combined[wide..wide + n],
+                        &input.combined[wide + hidden..][..n],
+                        &input.combined[wide + 2 * hidden..][..n],
+                        &input.x[at..at + n],
+                        &input.d_out[at..at + n],
+                        input.keep[step],
+                        &mut h[..n],
+                        saved,
+                        d_proj,
+                        d_x,
+                        next,
+                    );
+                }
+                for (t, saved) in (start..start + steps).zip(saved.chunks_exact(blocks)).rev() {
+                    let wide = (row * time + t) * 3 * hidden + first;
+                    // SAFETY: as above.
+                    let (d_hidden, d_gate) =
+                        unsafe { (self.d_combined.range(wide, n), self.d_combined.range(wide + hidden, n)) };
+                    replay_row(saved, &mut carry[span..span + n], d_hidden, d_gate, next);
+                }
             }
-            for (t, saved) in (start..start + steps).zip(&saved).rev() {
-                let step = row * time + t;
-                let at = step * 3 * hidden + first;
-                // SAFETY: as above.
-                let (d_hidden, d_gate) =
-                    unsafe { (self.d_combined.range(at, width), self.d_combined.range(at + hidden, width)) };
-                replay_row(saved, input.keep[step], &mut zc_next, &mut carried, d_hidden, d_gate);
-            }
-        }
-        // SAFETY: as above.
-        let d_h0 = unsafe { self.d_h0.range(state, width) };
-        for j in 0..width {
-            d_h0[j] = zc_next[j] * carried[j];
         }
     }
 }
 
+/// The first sweep, over one step: recomputes the state and all that needs no carry.
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
 fn recompute_row<S: Storage>(
@@ -173,47 +179,98 @@ fn recompute_row<S: Storage>(
     x: &[S],
     d_out: &[S],
     keep: f32,
-    h: &mut [f32; TILE],
-    saved: &mut Saved,
+    h: &mut [f32],
+    saved: &mut [Saved],
     d_proj: &mut [S],
     d_x: &mut [S],
+    next: isize,
 ) {
     let n = d_x.len();
-    let (hidden, gate, proj, x, d_out) = (&hidden[..n], &gate[..n], &proj[..n], &x[..n], &d_out[..n]);
-    let (h, d_proj) = (&mut h[..n], &mut d_proj[..n]);
-    let (direct, gate_factor, hidden_factor, zc) =
-        (&mut saved.direct[..n], &mut saved.gate[..n], &mut saved.hidden[..n], &mut saved.zc[..n]);
-    for j in 0..n {
-        let gates = cell::gates(hidden[j].load(), gate[j].load());
-        let carried = keep * h[j];
-        h[j] = cell::state(&gates, carried);
-        let f = cell::factors(&gates, carried, h[j], proj[j].load(), x[j].load(), d_out[j].load());
-        direct[j] = f.direct;
-        gate_factor[j] = f.gate;
-        hidden_factor[j] = f.hidden;
-        zc[j] = gates.zc;
-        d_proj[j] = S::store(f.d_proj);
-        d_x[j] = S::store(f.d_x);
+    let whole = n - n % LANES;
+    for (j, saved) in (0..whole).step_by(LANES).zip(saved.iter_mut()) {
+        let [hidden, gate, proj, x, d_out] = [hidden, gate, proj, x, d_out].map(|v| lanes::block(v, j));
+        let (d_proj, d_x) = (lanes::block_mut(d_proj, j), lanes::block_mut(d_x, j));
+        for v in [hidden, gate, proj] {
+            prefetch(v.as_ptr(), 3 * next);
+        }
+        for v in [x, d_out, &*d_x] {
+            prefetch(v.as_ptr(), next);
+        }
+        prefetch(d_proj.as_ptr(), 3 * next);
+        recompute_block(hidden, gate, proj, x, d_out, keep, lanes::block_mut(h, j), saved, d_proj, d_x);
+    }
+    if whole < n {
+        let [hidden, gate, proj, x, d_out] = [hidden, gate, proj, x, d_out].map(|v| lanes::tail(v, whole));
+        let mut state = lanes::tail(h, whole);
+        let (mut p, mut q) = ([S::default(); LANES], [S::default(); LANES]);
+        let saved = &mut saved[whole / LANES];
+        recompute_block(&hidden, &gate, &proj, &x, &d_out, keep, &mut state, saved, &mut p, &mut q);
+        lanes::store_tail(h, whole, &state);
+        lanes::store_tail(d_proj, whole, &p);
+        lanes::store_tail(d_x, whole, &q);
     }
 }
 
 #[inline(always)]
-fn replay_row<S: Storage>(
-    saved: &Saved,
+#[allow(clippy::too_many_arguments)]
+fn recompute_block<S: Storage>(
+    hidden: &[S; LANES],
+    gate: &[S; LANES],
+    proj: &[S; LANES],
+    x: &[S; LANES],
+    d_out: &[S; LANES],
     keep: f32,
-    zc_next: &mut [f32; TILE],
-    carried: &mut [f32; TILE],
-    d_hidden: &mut [S],
-    d_gate: &mut [S],
+    h: &mut [f32; LANES],
+    saved: &mut Saved,
+    d_proj: &mut [S; LANES],
+    d_x: &mut [S; LANES],
 ) {
-    let n = d_hidden.len();
-    let (zc_next, carried, d_gate) = (&mut zc_next[..n], &mut carried[..n], &mut d_gate[..n]);
-    let (direct, gate, hidden, zc) = (&saved.direct[..n], &saved.gate[..n], &saved.hidden[..n], &saved.zc[..n]);
-    for j in 0..n {
-        let dh = cell::state_gradient(zc_next[j], carried[j], direct[j]);
-        d_hidden[j] = S::store(dh * hidden[j]);
-        d_gate[j] = S::store(dh * gate[j]);
-        carried[j] = keep * dh;
-        zc_next[j] = zc[j];
+    for i in 0..LANES {
+        let gates = cell::gates(hidden[i].load(), gate[i].load());
+        let carried = keep * h[i];
+        h[i] = cell::state(&gates, carried);
+        let f = cell::factors(&gates, carried, h[i], proj[i].load(), x[i].load(), d_out[i].load());
+        saved.direct[i] = f.direct;
+        saved.gate[i] = f.gate;
+        saved.hidden[i] = f.hidden;
+        saved.decay[i] = gates.zc * keep;
+        d_proj[i] = S::store(f.d_proj);
+        d_x[i] = S::store(f.d_x);
+    }
+}
+
+/// The second sweep, over one step: replays the carry.
+#[inline(always)]
+fn replay_row<S: Storage>(saved: &[Saved], carry: &mut [f32], d_hidden: &mut [S], d_gate: &mut [S], next: isize) {
+    let n = carry.len();
+    let whole = n - n % LANES;
+    for (j, saved) in (0..whole).step_by(LANES).zip(saved) {
+        let (d_hidden, d_gate) = (lanes::block_mut(d_hidden, j), lanes::block_mut(d_gate, j));
+        prefetch(d_hidden.as_ptr(), 3 * next);
+        prefetch(d_gate.as_ptr(), 3 * next);
+        replay_block(saved, lanes::block_mut(carry, j), d_hidden, d_gate);
+    }
+    if whole < n {
+        let mut c = lanes::tail(carry, whole);
+        let (mut p, mut q) = ([S::default(); LANES], [S::default(); LANES]);
+        replay_block(&saved[whole / LANES], &mut c, &mut p, &mut q);
+        lanes::store_tail(carry, whole, &c);
+        lanes::store_tail(d_hidden, whole, &p);
+        lanes::store_tail(d_gate, whole, &q);
+    }
+}
+
+#[inline(always)]
+fn replay_block<S: Storage>(
+    saved: &Saved,
+    carry: &mut [f32; LANES],
+    d_hidden: &mut [S; LANES],
+    d_gate: &mut [S; LANES],
+) {
+    for i in 0..LANES {
+        let dh = cell::state_gradient(carry[i], saved.direct[i]);
+        d_hidden[i] = S::store(dh * saved.hidden[i]);
+        d_gate[i] = S::store(dh * saved.gate[i]);
+        carry[i] = cell::gradient_carry(saved.decay[i], dh);
     }
 }

@@ -3,8 +3,11 @@ use super::tiles::{self, Tile};
 use crate::{
     Error, Par, Shape, Storage, cell,
     error::length,
+    lanes::{self, LANES},
+    prefetch::prefetch,
     shape::{check_interval, checkpoints_len},
     tile::Shared,
+    tuning::AHEAD,
 };
 use arith::simd::{Isa, Kernel};
 
@@ -89,6 +92,7 @@ impl<S: Storage> Kernel for ForwardTile<'_, S> {
         // SAFETY: this tile alone writes these units of this row.
         let h = unsafe { self.h_last.range(state, width) };
         h.copy_from_slice(&self.input.h0[state..state + width]);
+        let ahead = (AHEAD.div_ceil(width.max(1)) * hidden) as isize;
         for t in 0..time {
             if t % self.input.interval == 0 {
                 let at = (row * chunks + t / self.input.interval) * hidden + first;
@@ -107,6 +111,7 @@ impl<S: Storage> Kernel for ForwardTile<'_, S> {
                 self.input.keep[row * time + t],
                 h,
                 out,
+                ahead,
             );
         }
     }
@@ -122,12 +127,43 @@ pub(super) fn forward_row<S: Storage>(
     keep: f32,
     h: &mut [f32],
     out: &mut [S],
+    ahead: isize,
 ) {
     let n = out.len();
-    let (hidden, gate, proj, x, h) = (&hidden[..n], &gate[..n], &proj[..n], &x[..n], &mut h[..n]);
-    for j in 0..n {
-        let gates = cell::gates(hidden[j].load(), gate[j].load());
-        h[j] = cell::state(&gates, keep * h[j]);
-        out[j] = S::store(cell::output(proj[j].load(), h[j], x[j].load()));
+    let whole = n - n % LANES;
+    for j in (0..whole).step_by(LANES) {
+        let [hidden, gate, proj, x] = [hidden, gate, proj, x].map(|v| lanes::block(v, j));
+        if ahead != 0 {
+            for v in [hidden, gate, proj] {
+                prefetch(v.as_ptr(), 3 * ahead);
+            }
+            prefetch(x.as_ptr(), ahead);
+            prefetch(out[j..].as_ptr(), ahead);
+        }
+        forward_block(hidden, gate, proj, x, keep, lanes::block_mut(h, j), lanes::block_mut(out, j));
+    }
+    if whole < n {
+        let [hidden, gate, proj, x] = [hidden, gate, proj, x].map(|v| lanes::tail(v, whole));
+        let (mut state, mut o) = (lanes::tail(h, whole), [S::default(); LANES]);
+        forward_block(&hidden, &gate, &proj, &x, keep, &mut state, &mut o);
+        lanes::store_tail(h, whole, &state);
+        lanes::store_tail(out, whole, &o);
+    }
+}
+
+#[inline(always)]
+fn forward_block<S: Storage>(
+    hidden: &[S; LANES],
+    gate: &[S; LANES],
+    proj: &[S; LANES],
+    x: &[S; LANES],
+    keep: f32,
+    h: &mut [f32; LANES],
+    out: &mut [S; LANES],
+) {
+    for i in 0..LANES {
+        let gates = cell::gates(hidden[i].load(), gate[i].load());
+        h[i] = cell::state(&gates, keep * h[i]);
+        out[i] = S::store(cell::output(proj[i].load(), h[i], x[i].load()));
     }
 }

@@ -66,6 +66,7 @@ impl<S: Storage> Kernel for StepKernel<'_, S> {
                 self.input.keep[row],
                 &mut self.h[units.clone()],
                 &mut self.out[units],
+                0,
             );
         }
     }

@@ -1,4 +1,4 @@
-//! One task for each row of the batch and tile of units.
+//! One task for each row of the batch, or for each tile of a row where there are few rows.
 use crate::{Par, Shape, tuning::TILE};
 use rayon::prelude::*;
 
@@ -12,14 +12,21 @@ pub(crate) struct Tile {
 
 /// Calls `work` once for every tile; together the tiles cover each (row, unit) exactly once.
 pub(crate) fn for_each(shape: Shape, par: Par, work: impl Fn(Tile) + Sync) {
-    let across = shape.hidden.div_ceil(TILE);
-    let tile = |i: usize| {
-        let first = i % across * TILE;
-        work(Tile { row: i / across, first, width: TILE.min(shape.hidden - first) });
-    };
-    let tiles = shape.batch * across;
+    let Shape { batch, hidden, .. } = shape;
+    if hidden == 0 {
+        return;
+    }
     match par {
-        Par::Rayon => (0..tiles).into_par_iter().for_each(tile),
-        _ => (0..tiles).for_each(tile),
+        Par::Rayon => {
+            // Whole rows read memory in order; a row is divided only to give every thread some work.
+            let wanted = (2 * rayon::current_num_threads()).div_ceil(batch.max(1));
+            let width = hidden.div_ceil(wanted).next_multiple_of(TILE).min(hidden);
+            let across = hidden.div_ceil(width);
+            (0..batch * across).into_par_iter().for_each(|i| {
+                let first = i % across * width;
+                work(Tile { row: i / across, first, width: width.min(hidden - first) });
+            });
+        }
+        _ => (0..batch).for_each(|row| work(Tile { row, first: 0, width: hidden })),
     }
 }
