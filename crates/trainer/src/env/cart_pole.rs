@@ -11,8 +11,9 @@ const MASS_TOTAL: f32 = 1.1; // kg: a cart of 1.0 and the pole
 const HALF_LENGTH: f32 = 0.5; // m
 const FORCE: f32 = 10.0; // N
 const TAU: f32 = 0.02; // s between two steps
-const X_LIMIT: f32 = 2.4; // m
-const THETA_LIMIT: f32 = 12.0 * std::f32::consts::PI / 180.0; // radians
+// The largest f32s that are not above the limits.
+const X_LIMIT: f32 = 2.399_999_9; // m: 2.4
+const THETA_LIMIT: f32 = 0.209_439_5; // radians: 12 degrees
 const RESET: f32 = 0.05;
 
 /// The constants of the dynamics as the step uses them, folded once.
