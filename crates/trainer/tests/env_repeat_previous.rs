@@ -156,6 +156,7 @@ fn parameters_out_of_range_are_named() {
 fn tasks_that_differ_have_names_that_differ() {
     let name = |k, symbols, length| RepeatPrevious::new(k, symbols, length).unwrap().spec().name;
     assert_eq!(name(4, 2, 32), "repeat-previous-k4-s2-l32");
+    assert_eq!(RepeatPrevious::default(), RepeatPrevious::new(4, 2, 32).unwrap());
     let names = [name(4, 2, 32), name(3, 2, 32), name(4, 3, 32), name(4, 2, 31)];
     for (i, a) in names.iter().enumerate() {
         assert!(names[..i].iter().all(|b| a != b));

@@ -44,9 +44,13 @@ impl RepeatPrevious {
         if length <= k || length > 1 << 32 {
             return wrong("length", length, "more than k, at most 2^32");
         }
-        let window = usize::try_from(k).map_or(1, |k| k + 1);
-        let reward = 1.0 / (length - k) as f32;
-        Ok(Self { symbols, length, reward, step: 0, shown: vec![0; window].into_boxed_slice(), cursor: 0 })
+        Ok(Self::build(k as usize, symbols, length))
+    }
+
+    /// With parameters in range.
+    fn build(k: usize, symbols: u32, length: u64) -> Self {
+        let reward = 1.0 / (length - k as u64) as f32;
+        Self { symbols, length, reward, step: 0, shown: vec![0; k + 1].into_boxed_slice(), cursor: 0 }
     }
 
     fn k(&self) -> u64 {
@@ -71,6 +75,13 @@ impl RepeatPrevious {
         let symbol = rng.below(self.symbols);
         self.shown[self.cursor] = symbol;
         observation[symbol as usize] = 1.0;
+    }
+}
+
+/// k = 4, 2 symbols, 32 steps: guessing gets half.
+impl Default for RepeatPrevious {
+    fn default() -> Self {
+        Self::build(4, 2, 32)
     }
 }
 
