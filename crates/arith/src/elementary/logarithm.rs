@@ -1,6 +1,6 @@
 //! Natural logarithms.
 
-use super::exp::exp;
+use super::exp::{clamped_magnitude, decay};
 use super::fma;
 
 /// ln 2 in two parts; the first has trailing zeros, so that its product with an exponent is exact.
@@ -19,16 +19,14 @@ fn split(bits: u32) -> (i32, f32) {
 /// `n ln 2 + ln(1 + f)`, 1 + f in [sqrt(1/2), sqrt(2)); relative error of the polynomial below 2^-30.2.
 #[inline(always)]
 fn assemble(n: f32, f: f32) -> f32 {
+    // Estrin's scheme.
     let square = f * f;
-    let q = f32::from_bits(0x3d8a_3902);
-    let q = fma(q, f, f32::from_bits(0xbdef_0072));
-    let q = fma(q, f, f32::from_bits(0x3df3_5ff9));
-    let q = fma(q, f, f32::from_bits(0xbdfe_146f));
-    let q = fma(q, f, f32::from_bits(0x3e11_9dd2));
-    let q = fma(q, f, f32::from_bits(0xbe2a_ae22));
-    let q = fma(q, f, f32::from_bits(0x3e4c_d23b));
-    let q = fma(q, f, f32::from_bits(0xbe80_0003));
-    let q = fma(q, f, f32::from_bits(0x3eaa_aaa4));
+    let c01 = fma(f32::from_bits(0xbe80_0003), f, f32::from_bits(0x3eaa_aaa4));
+    let c23 = fma(f32::from_bits(0xbe2a_ae22), f, f32::from_bits(0x3e4c_d23b));
+    let c45 = fma(f32::from_bits(0xbdfe_146f), f, f32::from_bits(0x3e11_9dd2));
+    let c67 = fma(f32::from_bits(0xbdef_0072), f, f32::from_bits(0x3df3_5ff9));
+    let q = fma(f32::from_bits(0x3d8a_3902), square, c67);
+    let q = fma(fma(fma(q, square, c45), square, c23), square, c01);
     let tail = fma(n, LN_2_LO, q * (f * square));
     fma(n, LN_2_HI, f + fma(square, -0.5, tail))
 }
@@ -75,7 +73,12 @@ fn ln_1p_finite(x: f32) -> f32 {
     // u + lost == 1 + x exactly (TwoSum), and what was lost joins the reduced argument.
     let u = 1.0 + x;
     let x_part = u - 1.0;
-    let lost = (1.0 - (u - x_part)) + (x - x_part);
+    ln_of_sum(u, (1.0 - (u - x_part)) + (x - x_part))
+}
+
+/// `ln(u + lost)`, where u = fl(u + lost) > 0 is normal.
+#[inline(always)]
+fn ln_of_sum(u: f32, lost: f32) -> f32 {
     let (n, m) = split(u.to_bits());
     // Beyond 2^126 nothing that was lost matters, and 2^-n has no encoding.
     let down = if n > 126 { 126 } else { n };
@@ -93,7 +96,10 @@ fn ln_1p_finite(x: f32) -> f32 {
 /// ```
 #[inline(always)]
 pub fn softplus(x: f32) -> f32 {
-    let tail = ln_1p_finite(exp(f32::from_bits(x.to_bits() | 0x8000_0000)));
+    let (scale, p) = decay(clamped_magnitude(x, 104.0));
+    let t = fma(scale, p, scale);
+    let u = 1.0 + t;
+    let tail = ln_of_sum(u, t - (u - 1.0));
     let linear = if x < 0.0 { 0.0 } else { x };
     linear + tail
 }

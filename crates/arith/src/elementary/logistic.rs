@@ -1,6 +1,6 @@
 //! The logistic function.
 
-use super::exp::reduce;
+use super::exp::{clamped_magnitude, decay};
 use super::fma;
 
 /// `1 / (1 + e^-x)`.
@@ -23,17 +23,13 @@ pub fn sigmoid(x: f32) -> f32 {
 /// Each component has the bits of [`sigmoid`] at `x` and at `-x`.
 #[inline(always)]
 pub fn sigmoid_pair(x: f32) -> (f32, f32) {
-    // 2^-30 of head room keeps the scale normal where the result is subnormal.
-    const DOWN: f32 = 1.0 / 1_073_741_824.0;
-    let a = f32::from_bits(x.to_bits() | 0x8000_0000);
-    let a = if a < -104.0 { -104.0 } else { a };
-    let (bits, p) = reduce::<157>(a);
-    let scale = f32::from_bits(bits << 23);
-    // small = t / (1 + t), t = e^-|x|. What rounding 1 + t loses goes back into the numerator, before its rounding.
+    let (scale, p) = decay(clamped_magnitude(x, 104.0));
+    // small = t / (1 + t), t = e^-|x|. What rounding 1 + t loses goes into the numerator before that is rounded.
     let t = fma(scale, p, scale);
-    let d = fma(t, DOWN, 1.0);
-    let lost = fma(t, DOWN, 1.0 - d);
-    let small = fma(scale, p - lost, scale) / d * DOWN;
+    let d = 1.0 + t;
+    let lost = t - (d - 1.0);
+    let small = fma(scale, p - lost, scale) / d;
     let large = 1.0 - small;
-    if x >= 0.0 { (large, small) } else { (small, large) }
+    // The sign bit decides, for a NaN too: an integer comparison leaves the floating-point pipes alone.
+    if (x.to_bits() as i32) < 0 { (small, large) } else { (large, small) }
 }

@@ -1,6 +1,6 @@
 //! The hyperbolic tangent.
 
-use super::exp::reduce;
+use super::exp::{clamped_magnitude, reduce_negative};
 use super::fma;
 
 /// `tanh(x)`, exactly odd.
@@ -14,12 +14,10 @@ use super::fma;
 /// ```
 #[inline(always)]
 pub fn tanh(x: f32) -> f32 {
-    let sign = x.to_bits() & 0x8000_0000;
-    let a = -2.0 * f32::from_bits(x.to_bits() ^ sign);
-    let a = if a < -40.0 { -40.0 } else { a };
-    let (bits, p) = reduce::<127>(a);
+    let a = clamped_magnitude(x, 20.0);
+    let (bits, p) = reduce_negative::<127>(2.0 * a);
     let scale = f32::from_bits(bits << 23);
     // (1 - t) / (1 + t), t = e^-2|x| = scale * (1 + p): 1 - scale is exact, so the numerator doesn't cancel.
     let q = fma(-scale, p, 1.0 - scale) / fma(scale, p, 1.0 + scale);
-    f32::from_bits(q.to_bits() | sign)
+    f32::from_bits(q.to_bits() | (x.to_bits() & 0x8000_0000))
 }

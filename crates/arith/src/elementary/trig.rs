@@ -41,7 +41,7 @@ fn pick(x: f32, quadrant: u32, odd: f32, even: f32) -> f32 {
     let value = if quadrant & 1 == 0 { even } else { odd };
     let value = f32::from_bits(value.to_bits() ^ ((quadrant & 2) << 30));
     // False for NaN too.
-    if (x >= -LIMIT) & (x <= LIMIT) { value } else { f32::NAN }
+    if x.abs() <= LIMIT { value } else { f32::NAN }
 }
 
 /// `sin(x)`, x in radians; exactly odd.
