@@ -1,5 +1,7 @@
 //! What can be wrong with a caller's input.
 
+use arith::fixed::FixedError;
+
 /// Why an operation was refused. Whatever the reason, the object is as it was before the call.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -74,4 +76,21 @@ pub enum Error {
         /// How many it has.
         got: usize,
     },
+    /// The weights have no common fixed point.
+    #[error("{operation}: {source}")]
+    Scale {
+        /// The refused call.
+        operation: &'static str,
+        /// Why.
+        source: FixedError,
+    },
+}
+
+impl Error {
+    pub(crate) fn from_fixed(operation: &'static str, error: FixedError) -> Self {
+        match error {
+            FixedError::InvalidWeight { index, value } => Self::InvalidWeight { operation, position: index, value },
+            source => Self::Scale { operation, source },
+        }
+    }
 }

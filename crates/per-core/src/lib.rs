@@ -33,7 +33,6 @@
 
 mod cdf;
 mod error;
-mod fixed;
 #[doc(hidden)]
 pub mod oracle;
 

@@ -6,7 +6,7 @@
 use super::layout::{BLOCK, Block, FANOUT, Levels, MAX_WEIGHTS, NO_KEY, Node};
 use super::{Cdf, tuning};
 use crate::error::Error;
-use crate::fixed::Scale;
+use arith::fixed::{self, Scale};
 use arith::simd::{Isa, Kernel};
 use rayon::prelude::*;
 
@@ -34,10 +34,33 @@ impl Cdf {
         self.build_on("Cdf::build_par", Plan { isa: Isa::detect(), tile }, weights)
     }
 
+    /// [`build`](Self::build) from weights that do not lie side by side, such as a strided view: the same as from a copy.
+    ///
+    /// A copy is made, in memory that is kept for the next time.
+    ///
+    /// # Errors
+    /// As [`build`](Self::build).
+    pub fn build_from<I>(&mut self, weights: I) -> Result<(), Error>
+    where
+        I: IntoIterator<Item = f32>,
+        I::IntoIter: ExactSizeIterator,
+    {
+        const OPERATION: &str = "Cdf::build_from";
+        let weights = weights.into_iter();
+        check_count(OPERATION, weights.len())?;
+        let mut copy = std::mem::take(&mut self.copy);
+        copy.clear();
+        // `len` is a claim of the caller's type; a wrong one must not overrun the most that there can be.
+        copy.extend(weights.take(MAX_WEIGHTS));
+        let result = self.build_on(OPERATION, Plan { isa: Isa::detect(), tile: None }, &copy);
+        self.copy = copy;
+        result
+    }
+
     pub(super) fn build_on(&mut self, operation: &'static str, plan: Plan, weights: &[f32]) -> Result<(), Error> {
         check_count(operation, weights.len())?;
-        let Some(largest) = survey(plan, weights).largest() else { return Err(invalid(operation, weights)) };
-        let scale = Scale::new(largest, weights.len());
+        let largest = survey(operation, plan, weights)?;
+        let scale = Scale::new(largest, weights.len()).map_err(|error| Error::from_fixed(operation, error))?;
         let blocks = weights.len().div_ceil(BLOCK);
         let levels = Levels::new(blocks);
         self.reserve(levels, blocks);
@@ -81,21 +104,19 @@ pub(super) fn check_count(operation: &'static str, count: usize) -> Result<(), E
     }
 }
 
-/// The error for weights among which the survey has found something else.
-#[cold]
-fn invalid(operation: &'static str, weights: &[f32]) -> Error {
-    let position = weights.iter().position(|&w| !(w >= 0.0 && w <= f32::MAX)).unwrap_or_default();
-    Error::InvalidWeight { operation, position, value: weights[position] }
-}
-
-fn survey(plan: Plan, weights: &[f32]) -> Survey {
-    match plan.tile {
-        None => plan.isa.run(SurveyKernel(weights)),
-        Some(tile) => weights
+/// The largest weight, if all are weights.
+fn survey(operation: &'static str, plan: Plan, weights: &[f32]) -> Result<f32, Error> {
+    if let Some(tile) = plan.tile {
+        let largest = weights
             .par_chunks(tile * NODE_WEIGHTS)
-            .map(|w| plan.isa.run(SurveyKernel(w)))
-            .reduce(|| Survey::NOTHING, Survey::join),
+            .map(|w| fixed::largest_weight_with(plan.isa, w).ok())
+            .reduce(|| Some(0.0), |a, b| if a? > b? { a } else { b });
+        if let Some(largest) = largest {
+            return Ok(largest);
+        }
+        // Something is wrong; what is told is the first of it, which a pass in order finds.
     }
+    fixed::largest_weight_with(plan.isa, weights).map_err(|error| Error::from_fixed(operation, error))
 }
 
 /// The scan on the current rayon pool.
@@ -129,47 +150,6 @@ fn scan_tiles(
 /// Weights below a node of level 0.
 pub(super) const NODE_WEIGHTS: usize = BLOCK * FANOUT;
 
-/// The largest bit patterns among weights, as signed and as unsigned integers. For numbers that are not negative the
-/// order of the patterns is that of the numbers, and whatever is not a weight lies outside: infinity and NaN above as
-/// signed integers, negative numbers above as unsigned ones.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Survey {
-    signed: i32,
-    unsigned: u32,
-}
-
-impl Survey {
-    pub(super) const NOTHING: Self = Self { signed: 0, unsigned: 0 };
-
-    pub(super) fn join(self, other: Self) -> Self {
-        Self { signed: self.signed.max(other.signed), unsigned: self.unsigned.max(other.unsigned) }
-    }
-
-    /// The largest weight, or `None` if something among them is not a weight.
-    pub(super) fn largest(self) -> Option<f32> {
-        let finite = self.signed < f32::INFINITY.to_bits() as i32;
-        let not_negative = self.unsigned <= (-0.0_f32).to_bits();
-        (finite && not_negative).then(|| f32::from_bits(self.signed as u32))
-    }
-}
-
-/// First pass.
-pub(super) struct SurveyKernel<'a>(pub(super) &'a [f32]);
-
-impl Kernel for SurveyKernel<'_> {
-    type Output = Survey;
-
-    #[inline(always)]
-    fn run(self) -> Survey {
-        let mut s = Survey::NOTHING;
-        for w in self.0 {
-            s.signed = s.signed.max(w.to_bits() as i32);
-            s.unsigned = s.unsigned.max(w.to_bits());
-        }
-        s
-    }
-}
-
 /// Second pass: copies weights into blocks and writes the sum before each block into the nodes of level 0.
 ///
 /// `blocks` holds as many blocks as `weights` need, and `nodes` as many nodes as `blocks` need.
@@ -190,7 +170,9 @@ impl Kernel for ScanKernel<'_> {
     fn run(self) -> u64 {
         let Self { weights, blocks, nodes, scale, mut before } = self;
         let (whole, rest) = weights.as_chunks::<NODE_WEIGHTS>();
-        let (whole_blocks, rest_blocks) = blocks.as_chunks_mut::<FANOUT>();
+        // Not simply the whole chunks of blocks: the last node may have all its blocks, and the last of them be short.
+        let (whole_blocks, rest_blocks) = blocks.split_at_mut(whole.len() * FANOUT);
+        let (whole_blocks, _) = whole_blocks.as_chunks_mut::<FANOUT>();
         let mut nodes = nodes.iter_mut();
         for ((w, b), node) in whole.iter().zip(whole_blocks).zip(&mut nodes) {
             before = scan_node(w, b, node, scale, before);

@@ -1,13 +1,13 @@
 //! Draws: which thresholds to search for.
 //!
-//! Draw number i takes block number i of a Philox stream, all four words of it, as an integer r below 2^128; the
-//! threshold is `floor(r * total / 2^128)`. The total is below 2^63, so no item's probability is off by more than
-//! 2^-65 of a unit: far below anything that can be seen.
+//! Draw number i takes block number i of a Philox stream; the first two of its words are an integer r below 2^64, and
+//! the threshold is `floor(r * total / 2^64)` ([`bounded`]). So an item's probability is within 2^-64 of its share.
 
 use super::Cdf;
 use super::search::Source;
 use super::tuning::BATCH;
 use crate::error::Error;
+use arith::fixed::bounded;
 use arith::random::Stream;
 use arith::simd::Isa;
 
@@ -67,26 +67,17 @@ impl Cdf {
     /// As [`sample`](Self::sample).
     pub fn sample_systematic(&self, stream: &Stream, index: u64, out: &mut [u32]) -> Result<(), Error> {
         self.check_mass("Cdf::sample_systematic")?;
-        let offset = below(stream.block(index), self.total);
+        let offset = bounded(word(stream, index), self.total);
         self.run(Isa::detect(), false, &Systematic { offset, strata: out.len() as u64, total: self.total }, out);
         Ok(())
     }
 }
 
-/// `floor(r * total / 2^128)`, where r has the words of `block`, the least first.
+/// The random integer of block `index`.
 #[inline(always)]
-fn below(block: [u32; 4], total: u64) -> u64 {
-    let [a, b, c, d] = block;
-    scale(u64::from(b) << 32 | u64::from(a), u64::from(d) << 32 | u64::from(c), total)
-}
-
-/// `floor((high * 2^64 + low) * total / 2^128)`.
-#[inline(always)]
-fn scale(low: u64, high: u64, total: u64) -> u64 {
-    let total = u128::from(total);
-    let carry = (u128::from(low) * total) >> 64;
-    // The quotient is below the total.
-    ((u128::from(high) * total + carry) >> 64) as u64
+fn word(stream: &Stream, index: u64) -> u64 {
+    let [low, high, ..] = stream.block(index);
+    u64::from(high) << 32 | u64::from(low)
 }
 
 struct Multinomial {
@@ -100,15 +91,11 @@ impl Source for Multinomial {
     fn fill(&self, first: usize, thresholds: &mut [u64; BATCH]) {
         let first = self.first_index.wrapping_add(first as u64);
         // Two loops: the first is vectorized, the second has no vector instruction for its product.
-        let mut low = [0; BATCH];
-        let mut high = [0; BATCH];
-        for (i, (low, high)) in low.iter_mut().zip(&mut high).enumerate() {
-            let [a, b, c, d] = self.stream.block(first.wrapping_add(i as u64));
-            *low = u64::from(b) << 32 | u64::from(a);
-            *high = u64::from(d) << 32 | u64::from(c);
+        for (i, t) in thresholds.iter_mut().enumerate() {
+            *t = word(&self.stream, first.wrapping_add(i as u64));
         }
-        for (t, (&low, &high)) in thresholds.iter_mut().zip(low.iter().zip(&high)) {
-            *t = scale(low, high, self.total);
+        for t in thresholds {
+            *t = bounded(*t, self.total);
         }
     }
 }

@@ -13,7 +13,7 @@ mod tests;
 mod tuning;
 
 use crate::error::Error;
-use crate::fixed::Scale;
+use arith::fixed::Scale;
 use layout::{BLOCK, Block, FANOUT, Levels, MAX_WEIGHTS, Node};
 
 /// Exact cumulative sums of weights, for drawing items in proportion to them.
@@ -36,11 +36,19 @@ pub struct Cdf {
     levels: Levels,
     /// Sums of the tiles of a parallel build.
     tiles: Vec<u64>,
+    /// Weights that `build_from` has gathered.
+    copy: Vec<f32>,
     /// Number of weights.
     len: usize,
     total: u64,
     scale: Scale,
 }
+
+/// The scale before there are weights.
+const NO_SCALE: Scale = match Scale::new(0.0, 0) {
+    Ok(scale) => scale,
+    Err(_) => panic!("zero is a weight"),
+};
 
 impl Default for Cdf {
     fn default() -> Self {
@@ -56,9 +64,10 @@ impl Cdf {
             nodes: Vec::new(),
             levels: Levels::default(),
             tiles: Vec::new(),
+            copy: Vec::new(),
             len: 0,
             total: 0,
-            scale: Scale::new(0.0, 1),
+            scale: NO_SCALE,
         }
     }
 
