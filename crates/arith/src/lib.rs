@@ -6,11 +6,14 @@
 // `core` has fma and sqrt behind this gate only; kernels are built with it open.
 #![cfg_attr(target_arch = "nvptx64", feature(core_float_math))]
 
+pub mod bf16;
 pub mod elementary;
 pub mod fixed;
 pub mod philox;
 pub mod random;
 #[cfg(feature = "std")]
 pub mod simd;
+pub mod slice;
+pub mod sum;
 
 pub use elementary::{cos, exp, fma, ln, ln_1p, powf, sigmoid, sigmoid_pair, sin, softplus, sqrt, tanh};
