@@ -101,13 +101,14 @@ impl Environment {
     fn score(self) -> f64 {
         match self {
             Self::Cartpole => 475.0,
-            Self::RepeatPrevious => 0.95 * f64::from(repeat_previous(0).spec().best_return),
+            Self::RepeatPrevious => 0.95 * repeat_previous(0).spec().best_return.unwrap_or(1.0),
         }
     }
 }
 
+/// Two symbols, to be remembered for four steps, in episodes of 32 steps.
 fn repeat_previous(_: usize) -> RepeatPrevious {
-    RepeatPrevious::default()
+    RepeatPrevious::new(4, 2, 32).expect("these parameters are valid")
 }
 
 fn main() -> ExitCode {
@@ -127,7 +128,12 @@ fn start(args: Args) -> Result<bool> {
         (asked, Some(path)) => {
             let found = Environment::of(&trainer::checkpoint_environment(path)?)?;
             if asked.is_some_and(|asked| asked != found) {
-                bail!("{} is a run of {}, not of {}", path.display(), found.name(), asked.map_or("", Environment::name));
+                bail!(
+                    "{} is a run of {}, not of {}",
+                    path.display(),
+                    found.name(),
+                    asked.map_or("", Environment::name)
+                );
             }
             found
         }

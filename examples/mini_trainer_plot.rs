@@ -7,7 +7,7 @@ use plotters::prelude::*;
 use trainer::Metrics;
 
 /// Draws the mean return over steps, and the score to reach, to a PNG.
-pub fn learning_curve(path: &Path, title: &str, score: f64, history: &[Metrics]) -> Result<()> {
+pub(crate) fn learning_curve(path: &Path, title: &str, score: f64, history: &[Metrics]) -> Result<()> {
     draw(path, title, score, history).map_err(|error| anyhow!("cannot draw {}: {error}", path.display()))
 }
 

@@ -1,1 +1,3 @@
-//! Home of the criterion benches (`cargo bench`), one file for each crate.
+//! What the criterion benches (`cargo bench`) and the comparison with peers (`benches/peers/run`) share.
+
+pub mod ppo;

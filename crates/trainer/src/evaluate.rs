@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use crate::env::{Env, Episode, Slot, Transition, VecEnv, step_group};
 use crate::error::Error;
-use crate::loss::categorical;
+use crate::loss::Logits;
 use crate::params::Layout;
 use crate::policy::Packed;
 use crate::tuning::GROUP;
@@ -110,12 +110,12 @@ impl<'a> Player<'a> {
                 &self.features
             };
             self.packed.decode(isa, n, h, &mut self.output)?;
-            for (i, (row, action)) in self.output.chunks_exact(outputs).zip(&mut self.actions).enumerate() {
+            for (i, row) in self.output.chunks_exact(outputs).enumerate() {
                 if !row.iter().all(|x| x.is_finite()) {
                     return Err(Error::PolicyOutput { environment: group * GROUP + i, step });
                 }
-                *action = categorical::greedy(&row[..outputs - 1]);
             }
+            Logits::new(&self.output, outputs, outputs - 1)?.greedy(&mut self.actions)?;
             step_group(isa, slots, &self.actions, &mut self.transitions, &mut self.final_observations)?;
             for ((transition, finished), keep) in self.transitions.iter().zip(&mut finished).zip(&mut self.keep) {
                 *keep = f32::from(!transition.step.done());

@@ -35,6 +35,8 @@ pub struct Metrics {
     pub learning_rate: f32,
     /// Smallest and largest ratio of the first minibatch: exactly 1 by construction.
     pub first_ratio: [f32; 2],
+    /// The first minibatch's KL estimate: exactly 0 by construction.
+    pub first_kl: f32,
 }
 
 /// JSON has no NaN.

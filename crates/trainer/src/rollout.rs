@@ -4,17 +4,19 @@
 //! independent, so groups need no barrier at a step, and neither their number nor the threads can be seen in the
 //! result.
 
+use std::ops::Range;
+
 use arith::random::Stream;
 use arith::simd::Isa;
 use linalg::Par;
 use mingru::{StackStep, StepScratch};
 use rayon::prelude::*;
 
-use crate::advantage;
+use crate::advantage::{Discount, Trajectories, gae};
 use crate::config::Config;
 use crate::env::{Env, Episode, Slot, Transition, VecEnv, step_group};
 use crate::error::Error;
-use crate::loss::categorical;
+use crate::loss::{Logits, explained_variance};
 use crate::params::Layout;
 use crate::policy::Packed;
 use crate::streams::{self, Kind};
@@ -75,6 +77,36 @@ impl Rollout {
         match self.groups.iter_mut().find_map(|group| group.error.take()) {
             Some(error) => Err(error),
             None => Ok(()),
+        }
+    }
+
+    /// How much of the returns' variance the values explain: mean over the groups, weighted by their rows.
+    pub(crate) fn explained_variance(&self, isa: Isa) -> f32 {
+        let (mut sum, mut rows) = (0.0, 0);
+        for group in &self.groups {
+            sum += group.row_returns.len() as f32 * explained_variance(isa, &group.row_returns, &group.row_values);
+            rows += group.row_returns.len();
+        }
+        sum / rows as f32
+    }
+
+    /// States (L, N, H) and keep flags (N) that the next rollout starts from.
+    pub(crate) fn carried(&self, state: &mut [f32], keep: &mut [f32]) {
+        for group in &self.groups {
+            for (at, from) in group.state_places(state.len()) {
+                state[at].copy_from_slice(&group.state[from]);
+            }
+            keep[group.first..group.first + group.count].copy_from_slice(&group.keep);
+        }
+    }
+
+    /// Starts the next rollout from these, as [`Rollout::carried`] gives them.
+    pub(crate) fn carry(&mut self, state: &[f32], keep: &[f32]) {
+        for group in &mut self.groups {
+            for (at, to) in group.state_places(state.len()) {
+                group.state[to].copy_from_slice(&state[at]);
+            }
+            group.keep.copy_from_slice(&keep[group.first..group.first + group.count]);
         }
     }
 
@@ -146,8 +178,8 @@ pub(crate) struct Group {
     // The rollout by time, (T, G).
     rewards: Vec<f32>,
     values: Vec<f32>,
-    terminated: Vec<f32>,
-    truncated: Vec<f32>,
+    terminated: Vec<bool>,
+    truncated: Vec<bool>,
     bootstrap: Vec<f32>,
     advantages: Vec<f32>,
     returns: Vec<f32>,
@@ -207,8 +239,8 @@ impl Group {
             finished: Vec::with_capacity(rows),
             rewards: zeros(rows),
             values: zeros(rows),
-            terminated: zeros(rows),
-            truncated: zeros(rows),
+            terminated: vec![false; rows],
+            truncated: vec![false; rows],
             bootstrap: zeros(rows),
             advantages: zeros(rows),
             returns: zeros(rows),
@@ -246,13 +278,7 @@ impl Group {
             }
             self.policy(context, n)?;
             self.sample(context, t)?;
-            step_group(
-                context.isa,
-                slots,
-                &self.step_actions,
-                &mut self.transitions,
-                &mut self.final_observations,
-            )?;
+            step_group(context.isa, slots, &self.step_actions, &mut self.transitions, &mut self.final_observations)?;
             self.record(t);
             if !self.cut.is_empty() {
                 self.bootstrap_truncated(context, t)?;
@@ -274,6 +300,16 @@ impl Group {
         self.compute_advantages(context)
     }
 
+    /// Where each layer's states lie: in (L, N, H), `total` elements in all, and in the group's own (L, G, H).
+    fn state_places(&self, total: usize) -> impl Iterator<Item = (Range<usize>, Range<usize>)> + use<> {
+        let (layers, block) = (self.layers, self.count * self.width);
+        let (first, whole) = (self.first * self.width, total.checked_div(layers).unwrap_or(0));
+        (0..layers).map(move |l| {
+            let at = l * whole + first;
+            (at..at + block, l * block..(l + 1) * block)
+        })
+    }
+
     /// Draws every environment's action from the policy's output.
     fn sample(&mut self, context: &Context<'_>, t: usize) -> Result<(), Error> {
         let (outputs, steps) = (self.outputs, self.horizon);
@@ -285,11 +321,8 @@ impl Group {
             let stream = Stream::new(context.config.seed, streams::address(Kind::Action, environment as u64));
             self.words[i] = stream.block(context.first_step + t as u64)[0];
         }
-        categorical::sample_rows(
+        Logits::new(&self.output, outputs, outputs - 1)?.sample(
             context.isa,
-            &self.output,
-            outputs,
-            outputs - 1,
             &self.words,
             &mut self.step_actions,
             &mut self.step_log_probs,
@@ -312,8 +345,8 @@ impl Group {
         for (i, transition) in self.transitions.iter().enumerate() {
             let (at, step) = (t * self.count + i, transition.step);
             self.rewards[at] = step.reward;
-            self.terminated[at] = f32::from(step.terminated);
-            self.truncated[at] = f32::from(step.truncated);
+            self.terminated[at] = step.terminated;
+            self.truncated[at] = step.truncated;
             self.bootstrap[at] = 0.0;
             self.keep[i] = f32::from(!step.done());
             if step.bootstraps() {
@@ -387,5 +420,29 @@ impl Group {
                 self.states[to..to + h].copy_from_slice(&self.state[from..from + h]);
             }
         }
+    }
+
+    /// Advantages and returns from the rollout by time, filed by environment.
+    fn compute_advantages(&mut self, context: &Context<'_>) -> Result<(), Error> {
+        let (n, steps) = (self.count, self.horizon);
+        let input = Trajectories {
+            steps,
+            batch: n,
+            rewards: &self.rewards,
+            values: &self.values,
+            terminated: &self.terminated,
+            truncated: &self.truncated,
+            bootstrap: &self.bootstrap,
+            last_values: &self.last_values,
+        };
+        let discount = Discount { gamma: context.config.gamma, lambda: context.config.lambda };
+        gae(context.isa, &discount, &input, &mut self.advantages, &mut self.returns)?;
+        for i in 0..n {
+            for t in 0..steps {
+                self.row_advantages[i * steps + t] = self.advantages[t * n + i];
+                self.row_returns[i * steps + t] = self.returns[t * n + i];
+            }
+        }
+        Ok(())
     }
 }

@@ -15,8 +15,6 @@ pub(crate) enum Kind {
     Segment = 4,
     /// Environments of an evaluation; index: episode.
     Evaluate = 5,
-    /// Actions of an evaluation; index: episode.
-    EvaluateAction = 6,
 }
 
 /// The stream number of `kind`'s item `index`; index < 2^56.

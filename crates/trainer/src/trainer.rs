@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::path::Path;
 
+use linalg::Par;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::config::Config;
@@ -55,7 +56,7 @@ impl<E: Env> Trainer<E> {
         let envs = VecEnv::new(config.environments, make, |i| streams::of(config.seed, Kind::Environment, i))?;
         let spec = envs.spec().clone();
         let plan = UpdatePlan::compile(&config, &spec, pool.is_some())?;
-        let learner = Learner::new(plan.layout(), &config);
+        let learner = Learner::new(plan.layout(), &config)?;
         Ok(Self { config, spec, envs, learner, plan, updates: 0, recent: VecDeque::with_capacity(WINDOW), pool })
     }
 
@@ -87,8 +88,10 @@ impl<E: Env> Trainer<E> {
     /// # Errors
     /// An environment's, or [`Error::PolicyOutput`].
     pub fn evaluate(&self, episodes: usize, make: impl FnMut(usize) -> E) -> Result<Evaluation, Error> {
-        let envs = VecEnv::new(episodes, make, |i| streams::of(self.config.seed, Kind::Evaluate, i))?;
-        in_pool(self.pool.as_ref(), || evaluate::run(&self.plan, &self.learner.parameters, envs, self.pool.is_some()))
+        let mut envs = VecEnv::new(episodes, make, |i| streams::of(self.config.seed, Kind::Evaluate, i))?;
+        let par = if self.pool.is_some() { Par::Rayon } else { Par::Serial };
+        let (layout, parameters) = (self.plan.layout(), self.parameters());
+        in_pool(self.pool.as_ref(), || evaluate::run(layout, parameters, &mut envs, par))
     }
 
     /// Writes everything that the run depends on: parameters, optimizer, environments, states, counters.
@@ -108,6 +111,18 @@ impl<E: Env> Trainer<E> {
     /// environment.
     pub fn resume(path: &Path, threads: usize, make: impl FnMut(usize) -> E) -> Result<Self, Error> {
         snapshot::resume(path, threads, make)
+    }
+
+    /// Sets the number of environment steps after which the run is finished, e.g. to train on after a resume.
+    /// Schedules go by the number of the update and are not changed by it.
+    ///
+    /// # Errors
+    /// [`Error::Config`] where it is 0, or where a schedule leaves its range by then; nothing is changed.
+    pub fn set_total_steps(&mut self, total_steps: u64) -> Result<(), Error> {
+        let config = Config { total_steps, ..self.config.clone() };
+        config.validate()?;
+        self.config = config;
+        Ok(())
     }
 
     /// Whether all steps of the configuration have been taken.

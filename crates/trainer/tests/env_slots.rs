@@ -57,6 +57,7 @@ fn a_wrong_action_changes_nothing() {
 }
 
 /// Gives `value` in the place and at the step that it is told to.
+#[derive(Debug)]
 struct Faulty {
     at: u64,
     place: Option<usize>,
@@ -148,6 +149,50 @@ fn case_33_no_environments_and_no_actions_are_errors() {
     assert!(matches!(script, Error::Parameter { got: 0, .. }), "{script:?}");
     let actions = Slot::new(0, Scripted::new(vec![GO], 0).unwrap(), Rng::new(Stream::new(0, 0))).unwrap_err();
     assert!(matches!(actions, Error::Parameter { parameter: "actions", got: 0, .. }), "{actions:?}");
+}
+
+/// Says that it is of this size, and is never stepped.
+#[derive(Debug)]
+struct Sized(usize);
+
+impl Env for Sized {
+    fn spec(&self) -> Spec {
+        Spec { name: "sized".into(), observation: self.0, actions: 1, time_limit: None, best_return: None }
+    }
+    fn reset(&mut self, _: &mut Rng, observation: &mut [f32]) {
+        assert_eq!(observation.len(), self.0);
+    }
+    fn step(&mut self, _: u32, _: &mut Rng, _: &mut [f32]) -> Step {
+        GO
+    }
+    fn save(&self, _: &mut Vec<u64>) {}
+    fn load(&mut self, _: &[u64]) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+#[test]
+fn sizes_of_observations_are_bounded_before_they_are_allocated() {
+    for size in [0, (1 << 24) + 1, usize::MAX] {
+        let error = Slot::new(0, Sized(size), Rng::new(Stream::new(0, 0))).unwrap_err();
+        assert!(
+            matches!(error, Error::Parameter { parameter: "observation", got, .. } if got == size as u64),
+            "{error}"
+        );
+    }
+    let slot = Slot::new(0, Sized(1 << 24), Rng::new(Stream::new(0, 0))).unwrap();
+    assert_eq!(slot.observation().len(), 1 << 24);
+}
+
+#[test]
+fn counters_at_their_end_do_not_panic() {
+    let mut slot = scripted(&[GO]);
+    let mut words = Vec::new();
+    slot.save(&mut words);
+    words[..3].fill(u64::MAX);
+    slot.load(&words).unwrap();
+    assert_eq!(slot.step(0, &mut [0.0; 2]).unwrap().step, GO);
+    assert_eq!(slot.episode().length, u64::MAX);
 }
 
 #[test]

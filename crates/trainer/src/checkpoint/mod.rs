@@ -19,7 +19,7 @@
 //! ```
 //!
 //! The layout is that of safetensors (8-byte little-endian length of the header, JSON header, data), so other programs
-//! can read the tensors. A file that another program has written is refused: it has no checksum.
+//! can read the tensors. A file that another program has written is refused: its checksum is missing or wrong.
 
 mod atomic;
 mod decode;

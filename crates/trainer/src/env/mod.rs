@@ -28,7 +28,7 @@ pub struct Spec {
     /// Name with every parameter that changes the task, e.g. `repeat-previous-k4-s2-l32`: two environments with equal
     /// names are the same task.
     pub name: String,
-    /// Elements of an observation, at least 1.
+    /// Elements of an observation, from 1 to 2^24.
     pub observation: usize,
     /// Number of discrete actions, at least 1; an action is in `0..actions`.
     pub actions: u32,
@@ -70,6 +70,10 @@ impl Step {
 ///
 /// An implementation draws from the `rng` that it is given and from nothing else, and allocates nothing in `reset` and
 /// `step`. Mark these two `#[inline(always)]`: [`step_group`] compiles them for the machine's instruction set.
+///
+/// # Panics
+/// `reset` and `step` may panic where `observation` has another length than `spec().observation`. A [`Slot`] always gives
+/// the right one.
 pub trait Env: Send {
     /// Name, sizes and limits.
     fn spec(&self) -> Spec;

@@ -37,6 +37,8 @@ pub struct Slot<E> {
     steps: u64,
 }
 
+/// Most elements of an observation: a bound on what is allocated.
+const LARGEST: usize = 1 << 24;
 /// Words of a slot's state before its observation.
 const HEAD: usize = 4;
 
@@ -44,13 +46,17 @@ impl<E: Env> Slot<E> {
     /// Slot number `index` (for messages) with `env`, which is reset, and the draws of `rng`.
     ///
     /// # Errors
-    /// [`Error::Parameter`] where the specification has no observation or no action, [`Error::Observation`] where the
+    /// [`Error::Parameter`] where the specification has no action, no observation or one of more than 2^24 elements, [`Error::Observation`] where the
     /// first observation is not finite.
     pub fn new(index: usize, env: E, rng: Rng) -> Result<Self, Error> {
         let Spec { observation, actions, .. } = env.spec();
-        if observation == 0 || actions == 0 {
-            let parameter = if observation == 0 { "observation" } else { "actions" };
-            return Err(Error::Parameter { environment: "specification", parameter, got: 0, expected: "at least 1" });
+        let wrong =
+            |parameter, got, expected| Err(Error::Parameter { environment: "specification", parameter, got, expected });
+        if observation == 0 || observation > LARGEST {
+            return wrong("observation", observation as u64, "from 1 to 2^24");
+        }
+        if actions == 0 {
+            return wrong("actions", 0, "at least 1");
         }
         let observation = vec![0.0; observation].into_boxed_slice();
         let mut slot = Self { env, index, actions, rng, observation, total: 0.0, length: 0, steps: 0 };
@@ -90,7 +96,7 @@ impl<E: Env> Slot<E> {
         }
         self.check_observation(self.steps)?;
         self.steps = self.steps.wrapping_add(1);
-        self.length += 1;
+        self.length = self.length.saturating_add(1);
         self.total += f64::from(step.reward);
         let mut finished = None;
         if step.done() {

@@ -1,1 +1,16 @@
-//! Being written.
+//! Losses: categorical policies from logits, the clipped PPO loss and its gradient, Gaussian helpers.
+
+pub mod categorical;
+mod error;
+pub mod gaussian;
+mod normalize;
+mod ppo;
+pub(crate) mod sum;
+mod terms;
+mod tile;
+
+pub use categorical::Logits;
+pub use error::Error;
+pub use normalize::{explained_variance, normalize};
+pub use ppo::{Ppo, PpoRows, ppo_rows};
+pub use terms::{Statistics, TermRows, Terms};

@@ -1,1 +1,9 @@
-//! Being written.
+//! Optimization: clipping by the global gradient norm, Adam and AdamW.
+
+mod adam;
+mod clip;
+mod error;
+
+pub use adam::{Adam, AdamConfig, step, step_on};
+pub use clip::{Clip, clip_gradient, global_norm};
+pub use error::Error;

@@ -4,6 +4,7 @@ use arith::simd::Isa;
 use linalg::Par;
 
 use crate::error::Error;
+use crate::loss::{Logits, Ppo, PpoRows, TermRows, Terms, ppo_rows};
 use crate::params::Layout;
 use crate::policy::Packed;
 use crate::rollout::Rollout;
@@ -43,6 +44,8 @@ pub(crate) struct Batch {
     pub(crate) d_states: Vec<f32>,
     pub(crate) d_features: Vec<f32>,
     pub(crate) d_hidden: [Vec<f32>; 2],
+    /// What each row adds to the statistics.
+    pub(crate) terms: Terms,
 }
 
 impl Batch {
@@ -82,6 +85,7 @@ impl Batch {
             d_states: state(),
             d_features: zeros(capacity * layout.hidden),
             d_hidden: stride.map(|n| zeros(capacity * n)),
+            terms: Terms::new(capacity),
         }
     }
 
@@ -131,6 +135,15 @@ impl Batch {
             d_h: &mut self.d_h[..stack * h],
             d_features: &mut self.d_features[..rows * h],
             d_hidden: [&mut d_hidden0[..rows * stride0], &mut d_hidden1[..rows * stride1]],
+            terms: self.terms.rows(rows),
+            samples: Samples {
+                actions: &self.actions[..rows],
+                old_log_probs: &self.old_log_probs[..rows],
+                old_values: &self.old_values[..rows],
+                advantages: &self.advantages[..rows],
+                returns: &self.returns[..rows],
+                weights: &self.weights[..rows],
+            },
         }
     }
 }
@@ -159,6 +172,48 @@ pub(crate) struct Block<'a> {
     pub(crate) d_h: &'a mut [f32],
     pub(crate) d_features: &'a mut [f32],
     pub(crate) d_hidden: [&'a mut [f32]; 2],
+    terms: TermRows<'a>,
+    samples: Samples<'a>,
+}
+
+/// What the loss reads of each row, beside the policy's output.
+#[derive(Clone, Copy)]
+struct Samples<'a> {
+    actions: &'a [u32],
+    old_log_probs: &'a [f32],
+    old_values: &'a [f32],
+    advantages: &'a [f32],
+    returns: &'a [f32],
+    weights: &'a [f32],
+}
+
+impl Samples<'_> {
+    fn split(self, rows: usize) -> (Self, Self) {
+        let actions = self.actions.split_at(rows);
+        let old_log_probs = self.old_log_probs.split_at(rows);
+        let old_values = self.old_values.split_at(rows);
+        let advantages = self.advantages.split_at(rows);
+        let returns = self.returns.split_at(rows);
+        let weights = self.weights.split_at(rows);
+        (
+            Self {
+                actions: actions.0,
+                old_log_probs: old_log_probs.0,
+                old_values: old_values.0,
+                advantages: advantages.0,
+                returns: returns.0,
+                weights: weights.0,
+            },
+            Self {
+                actions: actions.1,
+                old_log_probs: old_log_probs.1,
+                old_values: old_values.1,
+                advantages: advantages.1,
+                returns: returns.1,
+                weights: weights.1,
+            },
+        )
+    }
 }
 
 impl<'a> Block<'a> {
@@ -178,6 +233,8 @@ impl<'a> Block<'a> {
         let d_features = self.d_features.split_at_mut(rows * s.width);
         let d_hidden0 = d_hidden0.split_at_mut(rows * s.stride[0]);
         let d_hidden1 = d_hidden1.split_at_mut(rows * s.stride[1]);
+        let terms = self.terms.split_at(rows);
+        let samples = self.samples.split(rows);
         (
             Self {
                 first: self.first,
@@ -192,6 +249,8 @@ impl<'a> Block<'a> {
                 d_h: d_h.0,
                 d_features: d_features.0,
                 d_hidden: [d_hidden0.0, d_hidden1.0],
+                terms: terms.0,
+                samples: samples.0,
             },
             Self {
                 first: self.first + rows,
@@ -206,13 +265,19 @@ impl<'a> Block<'a> {
                 d_h: d_h.1,
                 d_features: d_features.1,
                 d_hidden: [d_hidden0.1, d_hidden1.1],
+                terms: terms.1,
+                samples: samples.1,
             },
         )
     }
 
     /// Runs `work` on blocks of [`BLOCK_ROWS`] rows. Rows are independent, so the blocks' size and order can't be seen
     /// in the result.
-    pub(crate) fn for_each(self, par: Par, work: &(impl Fn(Block<'_>) -> Result<(), Error> + Sync)) -> Result<(), Error> {
+    pub(crate) fn for_each(
+        self,
+        par: Par,
+        work: &(impl Fn(Block<'_>) -> Result<(), Error> + Sync),
+    ) -> Result<(), Error> {
         if self.rows <= BLOCK_ROWS {
             return work(self);
         }
@@ -238,6 +303,22 @@ impl<'a> Block<'a> {
     pub(crate) fn decode(&mut self, isa: Isa, packed: &Packed) -> Result<(), Error> {
         let h = if self.h.is_empty() { &*self.features } else { &*self.h };
         packed.decode(isa, self.rows, h, self.output)
+    }
+
+    /// The loss's gradient to the output, and each row's terms; `total` is the number of rows of the minibatch.
+    pub(crate) fn loss(&mut self, isa: Isa, ppo: &Ppo, total: usize) -> Result<(), Error> {
+        let (s, outputs) = (self.samples, self.shape.outputs);
+        let rows = PpoRows {
+            output: Logits::new(self.output, outputs, outputs - 1)?,
+            actions: s.actions,
+            old_log_probs: s.old_log_probs,
+            old_values: s.old_values,
+            advantages: s.advantages,
+            returns: s.returns,
+            weights: s.weights,
+        };
+        ppo_rows(isa, ppo, total, &rows, self.d_output, self.terms.reborrow())?;
+        Ok(())
     }
 
     pub(crate) fn decode_backward(&mut self, packed: &Packed) -> Result<(), Error> {

@@ -125,8 +125,7 @@ mod tests {
         assert_eq!(counts[2], 0);
         // 12,000 draws: chi-square with 2 degrees of freedom, 13.8 at alpha = 0.001.
         let expected = [2_000.0, 4_000.0, 6_000.0];
-        let chi: f64 =
-            [0, 1, 3].iter().zip(expected).map(|(&i, e)| (f64::from(counts[i]) - e).powi(2) / e).sum();
+        let chi: f64 = [0, 1, 3].iter().zip(expected).map(|(&i, e)| (f64::from(counts[i]) - e).powi(2) / e).sum();
         assert!(chi < 13.8, "{counts:?}");
     }
 

@@ -2,6 +2,7 @@
 
 mod batch;
 mod draw;
+mod sums;
 
 use std::ops::Range;
 
@@ -11,12 +12,13 @@ use mingru::{StackForward, StackGradients, Tape};
 
 use self::batch::Batch;
 use self::draw::Drawer;
+use self::sums::Sums;
 use crate::config::Config;
 use crate::env::{Env, Spec, VecEnv};
 use crate::error::Error;
 use crate::loss::{self, Ppo};
 use crate::metrics::Metrics;
-use crate::optim::{self, Adam};
+use crate::optim::{self, Adam, AdamConfig};
 use crate::params::{Affine, Layout};
 use crate::policy::Packed;
 use crate::rollout::{Context, Rollout};
@@ -68,7 +70,6 @@ pub struct UpdatePlan {
     drawer: Drawer,
     batch: Batch,
     tape: Tape,
-    terms: loss::Terms,
     magnitudes: Vec<f32>,
     magnitude_scratch: Vec<f32>,
     gradient: Vec<f32>,
@@ -83,6 +84,23 @@ pub struct Learner {
     pub parameters: Vec<f32>,
     /// Moments and step count.
     pub adam: Adam,
+}
+
+impl Learner {
+    /// Initial parameters for `layout` under `config`, and an optimizer that has not taken a step.
+    ///
+    /// # Errors
+    /// [`Error::Optim`] where the configuration's constants are wrong.
+    pub fn new(layout: &Layout, config: &Config) -> Result<Self, Error> {
+        let adam = AdamConfig {
+            beta1: config.adam_beta1,
+            beta2: config.adam_beta2,
+            epsilon: config.adam_epsilon,
+            weight_decay: config.weight_decay,
+        };
+        let adam = Adam::new(layout.len, adam)?;
+        Ok(Self { parameters: layout.initialize(config.seed), adam })
+    }
 }
 
 impl UpdatePlan {
@@ -101,7 +119,8 @@ impl UpdatePlan {
                 got: format!("{} and {}", spec.observation, spec.actions),
             });
         }
-        let layout = Layout::new(&config.policy, spec.observation, spec.actions);
+        let actions = spec.actions as usize;
+        let layout = Layout::new(&config.policy, spec.observation, actions);
         let packed = Packed::new(&layout)?;
         let rollout = Rollout::new(config, &layout, &packed, spec.observation)?;
         let (segments, steps) = (config.segments(), config.segment_steps());
@@ -128,7 +147,6 @@ impl UpdatePlan {
             packed,
             rollout,
             drawer: Drawer::new(segments),
-            terms: loss::Terms::new(largest * steps),
             batch,
             tape,
             magnitudes: vec![0.0; segments],
@@ -195,26 +213,32 @@ impl UpdatePlan {
                 }
                 Operation::Differentiate => {
                     self.differentiate(&ppo, learner)?;
-                    sums.add(&self.terms.reduce(self.batch.rows));
+                    sums.add(&self.batch.terms.reduce(self.batch.rows));
                 }
                 Operation::Reduce => self.reduce()?,
                 Operation::Step => {
-                    sums.grad_norm +=
-                        optim::step(&mut learner.adam, rate, self.config.max_grad_norm, &self.names, &mut self.gradient, &mut learner.parameters)?;
+                    let parameters = &mut learner.parameters;
+                    let max_norm = self.config.max_grad_norm;
+                    let (adam, gradient) = (&mut learner.adam, &self.gradient);
+                    sums.add_norm(optim::step_on(self.isa, adam, rate, max_norm, &self.names, gradient, parameters)?);
                 }
             }
         }
-        Ok(sums.metrics(update, rate))
+        let mut metrics = sums.metrics();
+        metrics.update = update;
+        metrics.learning_rate = rate;
+        metrics.explained_variance = self.rollout.explained_variance(self.isa);
+        Ok(metrics)
     }
 
     /// Forward, loss and backward over the minibatch: all gradients but the weights'.
     fn differentiate(&mut self, ppo: &Ppo, learner: &Learner) -> Result<(), Error> {
-        let Self { packed, batch, terms, isa, par, layout, tape, gradient, .. } = self;
+        let Self { packed, batch, isa, par, layout, tape, gradient, .. } = self;
         let (isa, par, packed) = (*isa, *par, &*packed);
         let (rows, segments) = (batch.rows, batch.segments);
         if layout.layers == 0 {
             // Nothing couples the rows: each block goes all the way while it is in the cache.
-            return batch.block(terms).for_each(par, &|mut block| {
+            return batch.block().for_each(par, &|mut block| {
                 block.encode(isa, packed)?;
                 block.decode(isa, packed)?;
                 block.loss(isa, ppo, rows)?;
@@ -222,7 +246,7 @@ impl UpdatePlan {
                 block.encode_backward(isa, packed)
             });
         }
-        batch.block(terms).for_each(par, &|mut block| block.encode(isa, packed))?;
+        batch.block().for_each(par, &|mut block| block.encode(isa, packed))?;
         let h = layout.hidden;
         let (sequence, states) = (rows * h, layout.layers * segments * h);
         let weights = &learner.parameters[layout.mingru.clone()];
@@ -241,7 +265,7 @@ impl UpdatePlan {
             &mut batch.h_last[..states],
             par,
         )?;
-        batch.block(terms).for_each(par, &|mut block| {
+        batch.block().for_each(par, &|mut block| {
             block.decode(isa, packed)?;
             block.loss(isa, ppo, rows)?;
             block.decode_backward(packed)
@@ -258,7 +282,7 @@ impl UpdatePlan {
             },
             par,
         )?;
-        batch.block(terms).for_each(par, &|mut block| block.encode_backward(isa, packed))
+        batch.block().for_each(par, &|mut block| block.encode_backward(isa, packed))
     }
 
     /// Gradients of the affine layers: `dW = dy^T x` and `db = sum of dy's rows`, each over all rows of the minibatch.
