@@ -153,9 +153,9 @@ fn case_33_no_environments_and_no_actions_are_errors() {
 
 /// Says that it is of this size, and is never stepped.
 #[derive(Debug)]
-struct Sized(usize);
+struct OfSize(usize);
 
-impl Env for Sized {
+impl Env for OfSize {
     fn spec(&self) -> Spec {
         Spec { name: "sized".into(), observation: self.0, actions: 1, time_limit: None, best_return: None }
     }
@@ -174,13 +174,13 @@ impl Env for Sized {
 #[test]
 fn sizes_of_observations_are_bounded_before_they_are_allocated() {
     for size in [0, (1 << 24) + 1, usize::MAX] {
-        let error = Slot::new(0, Sized(size), Rng::new(Stream::new(0, 0))).unwrap_err();
+        let error = Slot::new(0, OfSize(size), Rng::new(Stream::new(0, 0))).unwrap_err();
         assert!(
             matches!(error, Error::Parameter { parameter: "observation", got, .. } if got == size as u64),
             "{error}"
         );
     }
-    let slot = Slot::new(0, Sized(1 << 24), Rng::new(Stream::new(0, 0))).unwrap();
+    let slot = Slot::new(0, OfSize(1 << 24), Rng::new(Stream::new(0, 0))).unwrap();
     assert_eq!(slot.observation().len(), 1 << 24);
 }
 
