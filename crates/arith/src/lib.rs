@@ -11,7 +11,6 @@ pub mod elementary;
 pub mod fixed;
 pub mod philox;
 pub mod random;
-#[cfg(feature = "std")]
 pub mod simd;
 pub mod slice;
 pub mod sum;

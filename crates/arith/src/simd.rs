@@ -3,10 +3,16 @@
 //! A [`Kernel`] is plain scalar code in an `#[inline(always)]` function; [`Isa::run`] compiles it once for each
 //! instruction set and LLVM vectorizes each copy. The bits cannot differ: every operation is correctly rounded and
 //! nothing is contracted or reordered.
+//!
+//! Whatever isn't inlined into a copy is compiled for the baseline, and its `fma` is a call. So inside a kernel loops
+//! are written as loops, and parts are handed over as traits with `#[inline(always)]` methods: closures, functions
+//! passed as arguments and `std` adapters that loop (`fold`, `for_each`, `array::map`) may stay outside.
 
+#[cfg(feature = "std")]
 use core::sync::atomic::{AtomicU8, Ordering};
 
 /// What [`Isa::detect`] found; 0 before its first call.
+#[cfg(feature = "std")]
 static DETECTED: AtomicU8 = AtomicU8::new(0);
 
 /// Work that is compiled once for each instruction set. `run` must be `#[inline(always)]`, and so must all it calls.
@@ -30,17 +36,22 @@ pub enum Isa {
 }
 
 impl Isa {
-    /// The best one that this machine has: one relaxed load after the first call.
+    /// The best one that this machine has: one relaxed load after the first call. Without `std`, which has the
+    /// detection, always the baseline.
     #[inline]
     pub fn detect() -> Self {
-        match DETECTED.load(Ordering::Relaxed) {
+        #[cfg(feature = "std")]
+        return match DETECTED.load(Ordering::Relaxed) {
             1 => Self::Scalar,
             2 => Self::Avx2,
             3 => Self::Avx512,
             _ => Self::detect_slowly(),
-        }
+        };
+        #[cfg(not(feature = "std"))]
+        Self::Scalar
     }
 
+    #[cfg(feature = "std")]
     #[cold]
     fn detect_slowly() -> Self {
         let mut best = Self::Scalar;
@@ -75,7 +86,7 @@ impl Isa {
     /// Runs `kernel`, compiled for this instruction set (for the best one below it, where the machine lacks it).
     #[inline]
     pub fn run<K: Kernel>(self, kernel: K) -> K::Output {
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", feature = "std"))]
         {
             #[target_feature(enable = "avx512f,avx512vl,avx512bw,avx512dq,avx2,fma,bmi2")]
             unsafe fn avx512<K: Kernel>(kernel: K) -> K::Output {

@@ -14,6 +14,4 @@ pub use convert::{to_f32, to_f64};
 pub use draw::bounded;
 pub use error::FixedError;
 pub use scale::{MAX_LEAVES, Scale};
-#[cfg(feature = "std")]
-pub use validate::largest_weight_with;
-pub use validate::{is_weight, largest_weight};
+pub use validate::{is_weight, largest_weight, largest_weight_with};

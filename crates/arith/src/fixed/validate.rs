@@ -1,6 +1,7 @@
 //! Checking weights and finding the largest, in one pass.
 
 use super::FixedError;
+use crate::simd::{Isa, Kernel};
 
 /// Bits of the largest finite f32: a larger pattern is infinite, NaN or has the sign bit.
 const MAX_BITS: u32 = 0x7f7f_ffff;
@@ -25,21 +26,17 @@ const fn rank(w: f32) -> u32 {
 /// [`FixedError::InvalidWeight`] with the position of the first weight that is NaN, infinite or negative.
 #[inline]
 pub fn largest_weight(weights: &[f32]) -> Result<f32, FixedError> {
-    #[cfg(feature = "std")]
-    return largest_weight_with(crate::simd::Isa::detect(), weights);
-    #[cfg(not(feature = "std"))]
-    return check(largest_rank(weights), weights);
+    largest_weight_with(Isa::detect(), weights)
 }
 
 /// [`largest_weight`] with a given instruction set.
 ///
 /// # Errors
 /// As [`largest_weight`].
-#[cfg(feature = "std")]
 #[inline]
-pub fn largest_weight_with(isa: crate::simd::Isa, weights: &[f32]) -> Result<f32, FixedError> {
+pub fn largest_weight_with(isa: Isa, weights: &[f32]) -> Result<f32, FixedError> {
     struct Largest<'a>(&'a [f32]);
-    impl crate::simd::Kernel for Largest<'_> {
+    impl Kernel for Largest<'_> {
         type Output = u32;
         #[inline(always)]
         fn run(self) -> u32 {
@@ -52,7 +49,13 @@ pub fn largest_weight_with(isa: crate::simd::Isa, weights: &[f32]) -> Result<f32
 /// One pass without branches: whatever is wrong has a rank above every weight's.
 #[inline(always)]
 fn largest_rank(weights: &[f32]) -> u32 {
-    weights.iter().fold(0, |top, &w| if rank(w) > top { rank(w) } else { top })
+    let mut top = 0;
+    // A loop and not `fold`, which may stay outside the copy compiled for the instruction set.
+    for &w in weights {
+        let rank = rank(w);
+        top = if rank > top { rank } else { top };
+    }
+    top
 }
 
 fn check(top: u32, weights: &[f32]) -> Result<f32, FixedError> {

@@ -1,7 +1,6 @@
 //! Maps over slices.
 
 use super::LengthMismatch;
-#[cfg(feature = "std")]
 use crate::simd::{Isa, Kernel};
 use half::bf16;
 
@@ -17,23 +16,13 @@ macro_rules! maps {
         /// [`LengthMismatch`] if the slices differ in length; `out` is unchanged then.
         #[inline]
         pub fn $name(x: &[$input], $($extra: $extra_type,)? out: &mut [$output]) -> Result<(), LengthMismatch> {
-            #[cfg(feature = "std")]
-            return $with(Isa::detect(), x, $($extra,)? out);
-            #[cfg(not(feature = "std"))]
-            {
-                check(stringify!($name), x.len(), out.len())?;
-                for (out, &x) in out.iter_mut().zip(x) {
-                    *out = $f(x $(, $extra)?);
-                }
-                Ok(())
-            }
+            $with(Isa::detect(), x, $($extra,)? out)
         }
 
         #[doc = concat!("[`", stringify!($name), "`] with a given instruction set.")]
         ///
         /// # Errors
         #[doc = concat!("As [`", stringify!($name), "`].")]
-        #[cfg(feature = "std")]
         #[inline]
         pub fn $with(isa: Isa, x: &[$input], $($extra: $extra_type,)? out: &mut [$output]) -> Result<(), LengthMismatch> {
             struct Work<'a> {

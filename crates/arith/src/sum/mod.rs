@@ -11,7 +11,5 @@ mod slices;
 mod tree;
 
 pub use chunk::{CHUNK, LANES, Lanes, join_lanes};
-pub use slices::{dot, sum, sum_of_squares};
-#[cfg(feature = "std")]
-pub use slices::{dot_with, sum_of_squares_with, sum_with};
+pub use slices::{dot, dot_with, sum, sum_of_squares, sum_of_squares_with, sum_with};
 pub use tree::{ChunkTree, Join, tree_sum};
