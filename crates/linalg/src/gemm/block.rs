@@ -1,17 +1,12 @@
 //! One thread's walk over the tiles of a block.
 
-use super::operands::Job;
-use crate::kernel::{Kernels, Tile};
+use super::operands::{Job, Left};
+use super::tuning;
+use crate::kernel::{Kernels, MAX_ROWS, Tile};
+use core::mem::MaybeUninit;
 
-/// Elements of a chunk: the chains that the contract joins by a tree.
+/// Steps of a chunk: the chains that the contract joins by a tree.
 pub(crate) const CHUNK: usize = 1024;
-
-/// A group of rows is multiplied by one panel of B after the other: B's panel is read once a group, and the group's A
-/// should stay in the second-level cache (elements).
-const GROUP: usize = 64 * 1024;
-
-/// Steps of `t` after which the chains rest in C, so that a block of both operands is reused from the caches.
-const REST: usize = 1024;
 
 /// `blocks` parts of `len` that differ by at most one: the start and the length of part `i`.
 #[inline]
@@ -30,38 +25,67 @@ pub(crate) unsafe fn run(kernels: &Kernels, job: &Job) {
     if job.m == 0 || job.n == 0 {
         return;
     }
-    let group = (GROUP / job.k.max(1)).max(kernels.rows);
-    let groups = job.m.div_ceil(group);
-    let mut t = 0;
-    loop {
-        let k = REST.min(job.k - t);
-        for g in 0..groups {
-            let (i, m) = part(job.m, groups, g);
-            // SAFETY: rows of the job.
-            unsafe { walk(kernels, job, i, m, t, k) };
+    if tuning::pack_left(job) {
+        let blocks = job.m.div_ceil(kernels.rows);
+        for block in 0..blocks {
+            let (i, rows) = part(job.m, blocks, block);
+            // SAFETY: the caller's; rows of the job, of one tile.
+            unsafe { packed_rows(kernels, &job.rows(i, rows)) };
         }
-        t += k;
-        if t >= job.k {
-            break;
+        return;
+    }
+    let (group, rest) = tuning::group_and_rest(job, kernels.rows);
+    let groups = job.m.div_ceil(group);
+    for g in 0..groups {
+        let (i, rows) = part(job.m, groups, g);
+        let job = job.rows(i, rows);
+        let mut t = 0;
+        loop {
+            let k = rest.min(job.k - t);
+            // SAFETY: the caller's; rows and steps of the job.
+            unsafe { walk(kernels, &job, job.left.at(0, t), t, k) };
+            t += k;
+            if t >= job.k {
+                break;
+            }
         }
     }
 }
 
-/// Steps `t` to `t + k` of the `m` rows from `i` on.
+/// Runs a job of one tile's rows with a copy of them that lies as the tiles read it: rows at a large stride share few
+/// sets of the first-level cache, and pages.
 ///
 /// # Safety
-/// As [`run`]; the rows and steps are the job's.
+/// As [`run`]; the job has at most `kernels.rows` rows.
+#[inline(never)]
+unsafe fn packed_rows(kernels: &Kernels, job: &Job) {
+    let mut copy = [const { MaybeUninit::<f32>::uninit() }; MAX_ROWS * CHUNK];
+    for (t, step) in copy.chunks_exact_mut(job.m).take(job.k).enumerate() {
+        for (i, x) in step.iter_mut().enumerate() {
+            // SAFETY: element (i, t) of A.
+            x.write(unsafe { *job.left.at(i, t).ptr });
+        }
+    }
+    let left = Left { ptr: copy.as_ptr().cast(), row: 1, k: job.m };
+    // SAFETY: the caller's; the copy holds all m * k elements: m <= MAX_ROWS, k <= CHUNK.
+    unsafe { walk(kernels, job, left, 0, job.k) };
+}
+
+/// Steps `t` to `t + k` of `job`, panel after panel; `left` is A from step `t` on.
+///
+/// # Safety
+/// As [`run`]; the steps are the job's.
 #[inline]
-unsafe fn walk(kernels: &Kernels, job: &Job, i: usize, m: usize, t: usize, k: usize) {
-    let blocks = m.div_ceil(kernels.rows);
-    let unit = job.left.row == 1;
+unsafe fn walk(kernels: &Kernels, job: &Job, left: Left, t: usize, k: usize) {
+    let blocks = job.m.div_ceil(kernels.rows);
+    let unit = left.row == 1;
     let mut j = 0;
     while j < job.n {
         let cols = kernels.cols.min(job.n - j);
         let (b, b_k) = job.right.tile(t, j);
         for block in 0..blocks {
-            let (r, rows) = part(m, blocks, block);
-            let (left, out) = (job.left.at(i + r, t), job.out.at(i + r, j));
+            let (i, rows) = part(job.m, blocks, block);
+            let (left, out) = (left.at(i, 0), job.out.at(i, j));
             let tile = Tile {
                 a: left.ptr,
                 a_row: left.row,

@@ -5,8 +5,8 @@
 
 use super::block::{self, CHUNK};
 use super::operands::{Job, Out};
-use super::plan;
-use crate::kernel::Kernels;
+use super::{plan, tuning};
+use crate::kernel::{Kernels, MAX_COLS, MAX_ROWS};
 
 /// Parts on the left of the tree over `parts >= 2`.
 #[inline]
@@ -35,7 +35,7 @@ pub(crate) fn buffers(parts: usize, forks: usize) -> usize {
 pub(crate) unsafe fn tree(kernels: &'static Kernels, job: Job, spare: &mut [f32], forks: usize) {
     let parts = job.k.div_ceil(CHUNK);
     if parts < 2 {
-        let grain = if forks > 0 { plan::GRAIN } else { usize::MAX };
+        let grain = if forks > 0 { tuning::GRAIN } else { usize::MAX };
         // SAFETY: 1.
         return unsafe { plan::split(kernels, job, grain) };
     }
@@ -75,7 +75,7 @@ pub(crate) unsafe fn tree(kernels: &'static Kernels, job: Job, spare: &mut [f32]
 }
 
 /// Elements of a tile, of the largest of all kernels.
-const TILE: usize = 12 * 32;
+const TILE: usize = MAX_ROWS * MAX_COLS;
 
 /// Levels of the tree over as many chunks as a slice can hold.
 const LEVELS: usize = 52;

@@ -4,6 +4,7 @@ mod block;
 mod chunks;
 mod operands;
 mod plan;
+mod tuning;
 
 use crate::pack::Source;
 use crate::{Error, MatMut, MatRef, PackedB, Scratch};

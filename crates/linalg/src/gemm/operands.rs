@@ -113,9 +113,15 @@ unsafe impl Send for Job {}
 unsafe impl Sync for Job {}
 
 impl Job {
+    /// The `m` rows from `i` on.
+    #[inline]
+    pub(crate) fn rows(&self, i: usize, m: usize) -> Self {
+        Self { left: self.left.at(i, 0), out: self.out.at(i, 0), m, ..*self }
+    }
+
     /// Rows before `i`, and those from `i` on.
     pub(crate) fn split_rows(self, i: usize) -> (Self, Self) {
-        (Self { m: i, ..self }, Self { left: self.left.at(i, 0), out: self.out.at(i, 0), m: self.m - i, ..self })
+        (self.rows(0, i), self.rows(i, self.m - i))
     }
 
     /// Columns before `j`, and those from `j` on.

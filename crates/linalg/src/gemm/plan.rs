@@ -4,22 +4,11 @@ use super::Par;
 use super::block::{self, CHUNK};
 use super::chunks;
 use super::operands::{Job, Left, Out, Right};
+use super::tuning::{self, GRAIN, PACK_PARALLEL, PARTS, WHOLE};
 use crate::kernel::Kernels;
 use crate::pack::{self, PANEL, Source};
 use crate::{MatRef, Scratch};
 use arith::simd::Isa;
-
-/// Multiplications (about 20 us of one core) below which a job is not cut for other threads.
-pub(crate) const GRAIN: usize = 1 << 20;
-
-/// Parts for each thread, so that a late thread costs little.
-const PARTS: usize = 4;
-
-/// Largest output, in elements, whose chunks are kept whole in scratch.
-const WHOLE: usize = 1 << 18;
-
-/// Elements of a right operand from which packing is spread over threads.
-const PACK_PARALLEL: usize = 1 << 17;
 
 /// `out = left * source`.
 ///
@@ -39,7 +28,7 @@ pub(crate) unsafe fn product(
     }
     let job = |right| Job { left, right, out, m, n, k };
     // Rows of B that lie close together are read where they are.
-    if !source.transposed && (n <= 2 * PANEL || m < 32) {
+    if !source.transposed && !tuning::pack_right(m, n) {
         let rows = Right::Rows { ptr: source.data.as_ptr(), stride: source.stride };
         // SAFETY: the caller's.
         return unsafe { run_with(isa, job(rows), par, scratch) };
@@ -71,6 +60,11 @@ pub(crate) unsafe fn product_tn(
     let padded = |n| pack::len(1, n).unwrap_or(usize::MAX);
     // A factor of the chain is as good on the left as on the right: C^T = B^T A, where that fills the registers better.
     let swapped = n < m && m * n <= WHOLE && n * padded(m) + n * padded(m) / 8 < m * padded(n);
+    if !swapped && tuning::pack_right_of_columns(m, n) {
+        let source = Source { data: b.data(), stride: b.row_stride(), transposed: false, k, n };
+        // SAFETY: the caller's.
+        return unsafe { product(isa, Left::columns(a), source, out, [m, n, k], par, scratch) };
+    }
     if !swapped {
         let job = Job { left: Left::columns(a), right: Right::rows(b), out, m, n, k };
         // SAFETY: the caller's.

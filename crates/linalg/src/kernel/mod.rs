@@ -12,6 +12,12 @@ mod avx512;
 
 use arith::simd::Isa;
 
+/// Most rows of a tile, of all instruction sets.
+pub(crate) const MAX_ROWS: usize = 12;
+
+/// Most columns of a tile, of all instruction sets.
+pub(crate) const MAX_COLS: usize = 32;
+
 /// The operands of one tile.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tile {
