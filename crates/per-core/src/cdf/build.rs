@@ -143,7 +143,12 @@ fn scan_tiles(
     for sum in sums.iter_mut() {
         before += std::mem::replace(sum, before);
     }
-    nodes.par_chunks_mut(tile).zip(sums.par_iter()).for_each(|(nodes, &before)| isa.run(ShiftKernel { nodes, before }));
+    // The keys have an eighth of the weights' bytes: few tiles are not worth waking a thread for.
+    nodes
+        .par_chunks_mut(tile)
+        .zip(sums.par_iter())
+        .with_min_len(tuning::SHIFT_MIN_TILES)
+        .for_each(|(nodes, &before)| isa.run(ShiftKernel { nodes, before }));
     before
 }
 

@@ -10,6 +10,8 @@
 //! when they are asked for, and integers give the same sum each time. A prefix sum costs 4.5 bytes a weight in this
 //! way rather than 8, and a build is bound by memory.
 
+use arith::fixed::Scale;
+
 /// Weights in a block: one cache line of `f32`.
 pub(super) const BLOCK: usize = 16;
 /// Keys in a node.
@@ -33,6 +35,17 @@ pub(super) struct Node(pub(super) [u64; FANOUT]);
 
 impl Block {
     pub(super) const ZERO: Self = Self([0.0; BLOCK]);
+
+    /// The weights in fixed point.
+    #[inline(always)]
+    pub(super) fn quantize(&self, scale: Scale) -> [u64; BLOCK] {
+        // A local array of its own: the compiler sees that nothing overlaps, and vectorizes.
+        let mut parts = [0; BLOCK];
+        for (part, &w) in parts.iter_mut().zip(&self.0) {
+            *part = scale.quantize(w);
+        }
+        parts
+    }
 }
 
 impl Node {

@@ -61,10 +61,7 @@ impl Kernel for FractionsKernel<'_> {
     fn run(self) {
         let Self { view, total, out } = self;
         for (b, (out, block)) in out.chunks_mut(BLOCK).zip(view.blocks).enumerate() {
-            let mut sums = [0; BLOCK];
-            for (sum, &w) in sums.iter_mut().zip(&block.0) {
-                *sum = view.scale.quantize(w);
-            }
+            let mut sums = block.quantize(view.scale);
             let mut before = view.nodes[b / FANOUT].0[b % FANOUT];
             for sum in &mut sums {
                 before += *sum;

@@ -26,7 +26,7 @@ impl Cdf {
             at = at * FANOUT + child;
             rest = threshold - keys[child];
         }
-        let parts = view.blocks[at].0.map(|w| view.scale.quantize(w));
+        let parts = view.blocks[at].quantize(view.scale);
         Ok(item(at, Plain.sums_at_most(&parts, rest)))
     }
 
@@ -205,8 +205,6 @@ fn descend(steps: impl Steps, view: View<'_>, scratch: &mut Scratch) {
         steps::prefetch(view.blocks, *at);
     }
     for (parts, &at) in parts.iter_mut().zip(at.iter()) {
-        for (part, &w) in parts.iter_mut().zip(&view.blocks[at].0) {
-            *part = view.scale.quantize(w);
-        }
+        *parts = view.blocks[at].quantize(view.scale);
     }
 }
