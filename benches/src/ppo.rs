@@ -1,5 +1,7 @@
 //! The loops that peers are compared at.
 
+use std::time::Instant;
+
 use trainer::env::CartPole;
 use trainer::{Config, Error, PolicyConfig, Trainer};
 
@@ -53,4 +55,36 @@ impl Variant {
 /// Those of [`Trainer::new`].
 pub fn trainer(variant: Variant, threads: usize) -> Result<Trainer<CartPole>, Error> {
     Trainer::new(variant.config(), threads, |_| CartPole::new())
+}
+
+/// How long CartPole took.
+#[derive(Clone, Copy, Debug)]
+pub struct Solved {
+    /// Wall time, evaluations included, in seconds.
+    pub seconds: f64,
+    /// Environment steps trained.
+    pub steps: u64,
+    /// Mean return of the evaluation that ended it; below 475 if the steps ran out.
+    pub mean_return: f64,
+}
+
+/// Trains mini_trainer's CartPole configuration until 100 greedy episodes have a mean return of at least 475.
+///
+/// # Errors
+/// Those of the trainer.
+pub fn solve(seed: u64, threads: usize) -> Result<Solved, Box<dyn std::error::Error>> {
+    let config: Config = toml::from_str(include_str!("../../examples/configs/cartpole.toml"))?;
+    let begin = Instant::now();
+    let mut trainer = Trainer::new(Config { seed, ..config }, threads, |_| CartPole::new())?;
+    let mut mean_return = f64::NAN;
+    while !trainer.is_finished() {
+        let metrics = trainer.update()?;
+        if metrics.mean_return >= 300.0 && trainer.updates() % 4 == 0 {
+            mean_return = trainer.evaluate(100, |_| CartPole::new())?.mean_return();
+            if mean_return >= 475.0 {
+                break;
+            }
+        }
+    }
+    Ok(Solved { seconds: begin.elapsed().as_secs_f64(), steps: trainer.steps(), mean_return })
 }
