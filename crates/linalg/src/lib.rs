@@ -16,5 +16,7 @@ pub use gemm::{Par, gemm_nn, gemm_nt, gemm_packed, gemm_tn};
 pub use gemm::{gemm_nn_on, gemm_nt_on, gemm_packed_on, gemm_tn_on};
 pub use packed_b::PackedB;
 pub use reduce::{sum_cols, sum_rows};
+#[doc(hidden)]
+pub use reduce::{sum_cols_on, sum_rows_on};
 pub use scratch::Scratch;
 pub use view::{MatMut, MatRef};

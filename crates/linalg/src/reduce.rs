@@ -1,46 +1,153 @@
-//! Sums.
-use crate::{Error, MatRef, Par};
+//! Sums along rows and columns, in the order of `arith::sum`.
 
-fn sum(n: usize, f: impl Fn(usize) -> f32) -> f32 {
-    let mut chunks = Vec::new();
-    for p in (0..n).step_by(1024) {
-        let mut lanes = [0.0f32; 32];
-        for t in p..n.min(p + 1024) {
-            lanes[(t - p) % 32] += f(t);
-        }
-        let mut w = 16;
-        while w > 0 {
-            for i in 0..w {
-                lanes[i] = lanes[2 * i] + lanes[2 * i + 1];
-            }
-            w /= 2;
-        }
-        chunks.push(lanes[0]);
-    }
-    while chunks.len() > 1 {
-        chunks = chunks.chunks(2).map(|c| if c.len() == 2 { c[0] + c[1] } else { c[0] }).collect();
-    }
-    chunks.first().copied().unwrap_or(0.0)
+use crate::{Error, MatRef, Par};
+use arith::simd::{Isa, Kernel};
+use arith::sum::{CHUNK, ChunkTree, Join, LANES};
+use rayon::prelude::*;
+
+/// Elements (about 10 us of one core) below which a sum is not cut for other threads.
+const GRAIN: usize = 1 << 16;
+
+/// `out[j] = sum over i of a[i, j]`, the rows added in the order of `arith::sum`: a layer's bias gradient.
+///
+/// - `a`: (rows, cols)
+/// - `out`: (cols), overwritten; +0 if there are no rows
+///
+/// Allocates nothing.
+///
+/// ```
+/// let mut out = [0.0; 2];
+/// linalg::sum_rows(linalg::MatRef::new(&[1.0, 2.0, 3.0, 4.0], 2, 2)?, &mut out, linalg::Par::Serial)?;
+/// assert_eq!(out, [4.0, 6.0]);
+/// # Ok::<(), linalg::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Error::Length`]; `out` stays as it was.
+pub fn sum_rows(a: MatRef<'_>, out: &mut [f32], par: Par) -> Result<(), Error> {
+    sum_rows_on(Isa::detect(), a, out, par)
 }
 
-/// `out[j] = sum_i a[i, j]` in the contract's order.
-pub fn sum_rows(a: MatRef<'_>, out: &mut [f32], _par: Par) -> Result<(), Error> {
+/// `out[i] = sum over j of a[i, j]`, in the order of `arith::sum`. Rows are shared between threads; one row is not.
+///
+/// - `a`: (rows, cols)
+/// - `out`: (rows), overwritten; +0 if there are no columns
+///
+/// Allocates nothing.
+///
+/// ```
+/// let mut out = [0.0; 2];
+/// linalg::sum_cols(linalg::MatRef::new(&[1.0, 2.0, 3.0, 4.0], 2, 2)?, &mut out, linalg::Par::Serial)?;
+/// assert_eq!(out, [3.0, 7.0]);
+/// # Ok::<(), linalg::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Error::Length`]; `out` stays as it was.
+pub fn sum_cols(a: MatRef<'_>, out: &mut [f32], par: Par) -> Result<(), Error> {
+    sum_cols_on(Isa::detect(), a, out, par)
+}
+
+/// [`sum_rows`] on an instruction set (on the best one below it, where the machine lacks it).
+#[doc(hidden)]
+pub fn sum_rows_on(isa: Isa, a: MatRef<'_>, out: &mut [f32], par: Par) -> Result<(), Error> {
     if out.len() != a.cols() {
         return Err(Error::Length { operation: "sum_rows", operand: "out", expected: a.cols(), got: out.len() });
     }
-    for (j, o) in out.iter_mut().enumerate() {
-        *o = sum(a.rows(), |i| a.get(i, j).unwrap_or(0.0));
+    columns(isa, a, 0, out, par == Par::Rayon);
+    Ok(())
+}
+
+/// [`sum_cols`] on an instruction set (on the best one below it, where the machine lacks it).
+#[doc(hidden)]
+pub fn sum_cols_on(isa: Isa, a: MatRef<'_>, out: &mut [f32], par: Par) -> Result<(), Error> {
+    if out.len() != a.rows() {
+        return Err(Error::Length { operation: "sum_cols", operand: "out", expected: a.rows(), got: out.len() });
+    }
+    let sum = |(i, out): (usize, &mut f32)| *out = arith::sum::sum_with(isa, a.row(i).unwrap_or(&[]));
+    if par == Par::Rayon && a.rows().saturating_mul(a.cols()) >= 2 * GRAIN {
+        out.par_iter_mut().enumerate().with_min_len(GRAIN.div_ceil(a.cols().max(1))).for_each(sum);
+    } else {
+        out.iter_mut().enumerate().for_each(sum);
     }
     Ok(())
 }
 
-/// `out[i] = sum_j a[i, j]` in the contract's order.
-pub fn sum_cols(a: MatRef<'_>, out: &mut [f32], _par: Par) -> Result<(), Error> {
-    if out.len() != a.rows() {
-        return Err(Error::Length { operation: "sum_cols", operand: "out", expected: a.rows(), got: out.len() });
+/// Columns of the widest block.
+const WIDE: usize = 64;
+
+/// The sums of the columns from `j` on.
+fn columns(isa: Isa, a: MatRef<'_>, mut j: usize, out: &mut [f32], parallel: bool) {
+    if parallel && out.len() > WIDE && a.rows().saturating_mul(out.len()) >= 2 * GRAIN {
+        let (first, second) = out.split_at_mut((out.len() / 2).next_multiple_of(WIDE).min(out.len() - 1));
+        let middle = j + first.len();
+        rayon::join(|| columns(isa, a, j, first, true), || columns(isa, a, middle, second, true));
+        return;
     }
-    for (i, o) in out.iter_mut().enumerate() {
-        *o = sum(a.cols(), |j| a.get(i, j).unwrap_or(0.0));
+    let chunks = a.rows().div_ceil(CHUNK);
+    let mut rest = out;
+    macro_rules! blocks {
+        ($($width:tt)*) => {$(
+            while rest.len() >= $width {
+                let (block, after) = core::mem::take(&mut rest).split_at_mut($width);
+                block.copy_from_slice(&tree::<{ $width }>(isa, a, j, 0, chunks, parallel));
+                j += $width;
+                rest = after;
+            }
+        )*};
     }
-    Ok(())
+    blocks!(WIDE 16 4 1);
+}
+
+/// Joins the sums of `W` columns from `j` on over `chunks` chunks from chunk `first` on; the range is a subtree.
+fn tree<const W: usize>(isa: Isa, a: MatRef<'_>, j: usize, first: usize, chunks: usize, parallel: bool) -> [f32; W] {
+    if parallel && chunks > 1 && (chunks * CHUNK).saturating_mul(W) >= 2 * GRAIN {
+        let half = chunks.next_power_of_two() / 2;
+        let (left, right) = rayon::join(
+            || tree(isa, a, j, first, half, true),
+            || tree::<W>(isa, a, j, first + half, chunks - half, true),
+        );
+        return left.join(right);
+    }
+    let mut sums = ChunkTree::new();
+    for chunk in first..first + chunks {
+        let start = chunk * CHUNK;
+        sums.push(isa.run(ChunkSums::<W> { a, j, start, rows: CHUNK.min(a.rows() - start) }));
+    }
+    sums.finish().unwrap_or([0.0; W])
+}
+
+/// The sums of `W` columns from `j` on over the `rows` rows of one chunk, from row `start` on.
+struct ChunkSums<'a, const W: usize> {
+    a: MatRef<'a>,
+    j: usize,
+    start: usize,
+    rows: usize,
+}
+
+impl<const W: usize> Kernel for ChunkSums<'_, W> {
+    type Output = [f32; W];
+    #[inline(always)]
+    fn run(self) -> [f32; W] {
+        let (data, stride) = (self.a.data(), self.a.row_stride());
+        let mut lanes = [[0.0f32; W]; LANES];
+        for i in 0..self.rows {
+            let at = (self.start + i) * stride + self.j;
+            let lane = &mut lanes[i % LANES];
+            let row = &data[at..at + W];
+            for (lane, x) in lane.iter_mut().zip(row) {
+                *lane += x;
+            }
+        }
+        let mut width = LANES / 2;
+        while width > 0 {
+            for i in 0..width {
+                for c in 0..W {
+                    lanes[i][c] = lanes[2 * i][c] + lanes[2 * i + 1][c];
+                }
+            }
+            width /= 2;
+        }
+        lanes[0]
+    }
 }

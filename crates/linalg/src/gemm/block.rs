@@ -5,8 +5,8 @@ use super::tuning;
 use crate::kernel::{Kernels, MAX_ROWS, Tile};
 use core::mem::MaybeUninit;
 
-/// Steps of a chunk: the chains that the contract joins by a tree.
-pub(crate) const CHUNK: usize = 1024;
+/// Steps of the chains that the contract joins by a tree.
+pub(crate) use arith::sum::CHUNK;
 
 /// `blocks` parts of `len` that differ by at most one: the start and the length of part `i`.
 #[inline]

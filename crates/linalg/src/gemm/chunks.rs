@@ -7,6 +7,7 @@ use super::block::{self, CHUNK};
 use super::operands::{Job, Out};
 use super::{plan, tuning};
 use crate::kernel::{Kernels, MAX_COLS, MAX_ROWS};
+use arith::sum::ChunkTree;
 
 /// Parts on the left of the tree over `parts >= 2`.
 #[inline]
@@ -77,16 +78,14 @@ pub(crate) unsafe fn tree(kernels: &'static Kernels, job: Job, spare: &mut [f32]
 /// Elements of a tile, of the largest of all kernels.
 const TILE: usize = MAX_ROWS * MAX_COLS;
 
-/// Levels of the tree over as many chunks as a slice can hold.
-const LEVELS: usize = 52;
-
-/// Runs `job` tile by tile, all chunks of one before the next, with the waiting results on the stack.
+/// Runs `job` tile by tile, all chunks of one before the next, with the waiting results on the stack (98 KiB).
 ///
 /// # Safety
 /// `job` keeps [`Job`]'s promise, and `kernels` are of an instruction set that this machine has.
 #[inline(never)]
 pub(crate) unsafe fn by_tile(kernels: &Kernels, job: &Job) {
-    let mut waiting = [const { core::mem::MaybeUninit::<[f32; TILE]>::uninit() }; LEVELS];
+    let mut sums = ChunkTree::<[f32; TILE]>::new();
+    let mut tile = [0.0; TILE];
     // Rows whose A stays in the second-level cache while the panels go by.
     let group = kernels.rows * 8;
     for g in (0..job.m).step_by(group) {
@@ -94,10 +93,8 @@ pub(crate) unsafe fn by_tile(kernels: &Kernels, job: &Job) {
             let n = kernels.cols.min(job.n - j);
             for i in (g..job.m.min(g + group)).step_by(kernels.rows) {
                 let m = kernels.rows.min(job.m - i);
-                let mut top = 0;
-                for (chunk, t) in (0..job.k).step_by(CHUNK).enumerate() {
-                    let tile = waiting[top].write([0.0; TILE]);
-                    top += 1;
+                sums.clear();
+                for t in (0..job.k).step_by(CHUNK) {
                     let part = Job {
                         left: job.left.at(i, t),
                         right: job.right.at(t, j),
@@ -108,23 +105,10 @@ pub(crate) unsafe fn by_tile(kernels: &Kernels, job: &Job) {
                     };
                     // SAFETY: part of the job's steps; the output is a local tile of at least m * n elements.
                     unsafe { block::run(kernels, &part) };
-                    // A carry of the binary counter of chunks joins two subtrees of equal size.
-                    let last = t + CHUNK >= job.k;
-                    let mut carry = chunk;
-                    while top > 1 && (carry & 1 == 1 || last) {
-                        carry >>= 1;
-                        top -= 1;
-                        let (below, above) = waiting.split_at_mut(top);
-                        // SAFETY: levels below `top` have been written.
-                        let (sum, x) = unsafe { (below[top - 1].assume_init_mut(), above[0].assume_init_ref()) };
-                        for (sum, x) in sum.iter_mut().zip(x) {
-                            *sum += x;
-                        }
-                    }
+                    sums.push(tile);
                 }
-                // SAFETY: k > 0, so that level 0 has been written.
-                let tile = unsafe { waiting[0].assume_init_ref() };
-                for (r, row) in tile.chunks_exact(n).take(m).enumerate() {
+                let sum = sums.finish().unwrap_or([0.0; TILE]);
+                for (r, row) in sum.chunks_exact(n).take(m).enumerate() {
                     // SAFETY: row i + r and columns j to j + n of the job's output, which is the job's alone.
                     unsafe { core::ptr::copy_nonoverlapping(row.as_ptr(), job.out.at(i + r, j).ptr, n) };
                 }
