@@ -2,8 +2,7 @@
 
 use crate::{Error, MatRef, Par};
 use arith::simd::{Isa, Kernel};
-use arith::sum::{CHUNK, ChunkTree, Join, LANES};
-use rayon::prelude::*;
+use arith::sum::{CHUNK, ChunkTree, Join, LANES, join_lanes};
 
 /// Elements (about 10 us of one core) below which a sum is not cut for other threads.
 const GRAIN: usize = 1 << 16;
@@ -64,13 +63,51 @@ pub fn sum_cols_on(isa: Isa, a: MatRef<'_>, out: &mut [f32], par: Par) -> Result
     if out.len() != a.rows() {
         return Err(Error::Length { operation: "sum_cols", operand: "out", expected: a.rows(), got: out.len() });
     }
-    let sum = |(i, out): (usize, &mut f32)| *out = arith::sum::sum_with(isa, a.row(i).unwrap_or(&[]));
-    if par == Par::Rayon && a.rows().saturating_mul(a.cols()) >= 2 * GRAIN {
-        out.par_iter_mut().enumerate().with_min_len(GRAIN.div_ceil(a.cols().max(1))).for_each(sum);
-    } else {
-        out.iter_mut().enumerate().for_each(sum);
-    }
+    rows(isa, a, 0, out, par == Par::Rayon);
     Ok(())
+}
+
+/// The sums of the rows from `i` on.
+fn rows(isa: Isa, a: MatRef<'_>, i: usize, out: &mut [f32], parallel: bool) {
+    if parallel && out.len() > 1 && a.cols().saturating_mul(out.len()) >= 2 * GRAIN {
+        let (first, second) = out.split_at_mut(out.len() / 2);
+        let middle = i + first.len();
+        rayon::join(|| rows(isa, a, i, first, true), || rows(isa, a, middle, second, true));
+    } else if a.cols() <= CHUNK {
+        isa.run(ShortRows { a, i, out });
+    } else {
+        for (r, out) in out.iter_mut().enumerate() {
+            *out = arith::sum::sum_with(isa, a.row(i + r).unwrap_or(&[]));
+        }
+    }
+}
+
+/// The sums of the rows from `i` on, each of one chunk at most.
+struct ShortRows<'a> {
+    a: MatRef<'a>,
+    i: usize,
+    out: &'a mut [f32],
+}
+
+impl Kernel for ShortRows<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        for (r, out) in self.out.iter_mut().enumerate() {
+            let row = self.a.row(self.i + r).unwrap_or(&[]);
+            let mut lanes = [0.0f32; LANES];
+            let (groups, rest) = row.as_chunks::<LANES>();
+            for group in groups {
+                for (lane, x) in lanes.iter_mut().zip(group) {
+                    *lane += x;
+                }
+            }
+            for (lane, x) in lanes.iter_mut().zip(rest) {
+                *lane += x;
+            }
+            *out = join_lanes(&lanes);
+        }
+    }
 }
 
 /// Columns of the widest block.

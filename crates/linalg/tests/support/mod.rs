@@ -1,18 +1,24 @@
 //! Matrices and comparisons that the tests share.
 #![allow(dead_code, reason = "each test file uses its own share")]
 
-pub mod oracle;
+pub(crate) mod oracle;
+
+use arith::simd::Isa;
+use linalg::MatRef;
+
+/// Every instruction set; those that the machine lacks fall back to the best one below.
+pub(crate) const ISAS: [Isa; 3] = [Isa::Scalar, Isa::Avx2, Isa::Avx512];
 
 /// A dense row-major matrix.
 #[derive(Clone, Debug)]
-pub struct Matrix {
-    pub rows: usize,
-    pub cols: usize,
-    pub values: Vec<f32>,
+pub(crate) struct Matrix {
+    pub(crate) rows: usize,
+    pub(crate) cols: usize,
+    pub(crate) values: Vec<f32>,
 }
 
 /// What stands where nobody may write, or where nobody has written yet.
-pub const SENTINEL: f32 = -12_345.678;
+pub(crate) const SENTINEL: f32 = -12_345.678;
 
 fn random(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -25,7 +31,7 @@ fn random(state: &mut u64) -> u64 {
 impl Matrix {
     /// Values of many magnitudes, with signed zeros and subnormals among them; every fourth seed adds rare infinities
     /// and NaNs.
-    pub fn special(rows: usize, cols: usize, seed: u64) -> Self {
+    pub(crate) fn special(rows: usize, cols: usize, seed: u64) -> Self {
         let mut state = seed;
         let values = (0..rows * cols)
             .map(|_| {
@@ -48,11 +54,11 @@ impl Matrix {
         Self { rows, cols, values }
     }
 
-    pub fn sentinel(rows: usize, cols: usize) -> Self {
+    pub(crate) fn sentinel(rows: usize, cols: usize) -> Self {
         Self { rows, cols, values: vec![SENTINEL; rows * cols] }
     }
 
-    pub fn transpose(&self) -> Self {
+    pub(crate) fn transpose(&self) -> Self {
         let mut values = Vec::with_capacity(self.values.len());
         for j in 0..self.cols {
             values.extend((0..self.rows).map(|i| self.values[i * self.cols + j]));
@@ -60,8 +66,12 @@ impl Matrix {
         Self { rows: self.cols, cols: self.rows, values }
     }
 
+    pub(crate) fn view(&self) -> MatRef<'_> {
+        MatRef::new(&self.values, self.rows, self.cols).unwrap()
+    }
+
     /// A vector of exactly the length that a view with `gap` elements between rows needs; gaps hold the sentinel.
-    pub fn strided(&self, gap: usize) -> Box<[f32]> {
+    pub(crate) fn strided(&self, gap: usize) -> Box<[f32]> {
         let mut data = Vec::new();
         for i in 0..self.rows {
             if i > 0 && self.cols > 0 {
@@ -74,7 +84,7 @@ impl Matrix {
 }
 
 /// The matrix without its gaps.
-pub fn dense(data: &[f32], rows: usize, cols: usize, gap: usize) -> Vec<f32> {
+pub(crate) fn dense(data: &[f32], rows: usize, cols: usize, gap: usize) -> Vec<f32> {
     if cols == 0 {
         return Vec::new();
     }
@@ -82,7 +92,7 @@ pub fn dense(data: &[f32], rows: usize, cols: usize, gap: usize) -> Vec<f32> {
 }
 
 /// Panics if a gap was written.
-pub fn assert_gaps(data: &[f32], rows: usize, cols: usize, gap: usize, what: &str) {
+pub(crate) fn assert_gaps(data: &[f32], rows: usize, cols: usize, gap: usize, what: &str) {
     for i in 1..if cols == 0 { 0 } else { rows } {
         let end = i * (cols + gap);
         for x in &data[end - gap..end] {
@@ -92,7 +102,7 @@ pub fn assert_gaps(data: &[f32], rows: usize, cols: usize, gap: usize, what: &st
 }
 
 /// Panics unless all bits agree; a NaN is a NaN.
-pub fn assert_same(got: &[f32], want: &[f32], cols: usize, what: &str) {
+pub(crate) fn assert_same(got: &[f32], want: &[f32], cols: usize, what: &str) {
     assert_eq!(got.len(), want.len(), "{what}");
     for (i, (got, want)) in got.iter().zip(want).enumerate() {
         assert!(
@@ -104,6 +114,6 @@ pub fn assert_same(got: &[f32], want: &[f32], cols: usize, what: &str) {
     }
 }
 
-pub fn pool(threads: usize) -> rayon::ThreadPool {
+pub(crate) fn pool(threads: usize) -> rayon::ThreadPool {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap()
 }

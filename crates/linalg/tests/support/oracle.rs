@@ -9,7 +9,7 @@ fn tree(mut level: Vec<f32>) -> f32 {
 }
 
 /// `a` (m, k) times `b` (k, n).
-pub fn product(a: &[f32], b: &[f32], m: usize, n: usize, k: usize) -> Vec<f32> {
+pub(crate) fn product(a: &[f32], b: &[f32], m: usize, n: usize, k: usize) -> Vec<f32> {
     let mut c = Vec::with_capacity(m * n);
     for i in 0..m {
         for j in 0..n {
@@ -28,7 +28,7 @@ pub fn product(a: &[f32], b: &[f32], m: usize, n: usize, k: usize) -> Vec<f32> {
 }
 
 /// The sum of `values` in the contract's order.
-pub fn sum(values: &[f32]) -> f32 {
+pub(crate) fn sum(values: &[f32]) -> f32 {
     let chunks = values.chunks(1024).map(|chunk| {
         let mut lanes = vec![0.0f32; 32];
         for (i, x) in chunk.iter().enumerate() {
