@@ -95,13 +95,17 @@ impl Scale {
         let normal = bits >= 0x80_0000;
         let exponent = if normal { bits >> 23 } else { 1 } as i32;
         let significand = (bits & 0x7f_ffff) | if normal { 0x80_0000 } else { 0 };
-        // weight * 2^S = significand * 2^(exponent - 150 + S) = wide / 2^right
-        let wide = (significand as u64) << 39;
+        // weight * 2^S = significand * 2^(exponent - 150 + S) = wide / 2^right. Only where the largest weight is
+        // subnormal do 39 places not suffice.
         let right = 189 - exponent - self.exponent;
-        let right = if right > 63 { 63 } else { right } as u32 & 63;
+        let more = if right < 0 { -right } else { 0 };
+        let more = if more > 24 { 24 } else { more } as u32;
+        let wide = (significand as u64) << (39 + more);
+        let right = if right < 0 { 0 } else { right };
+        let right = if right > 63 { 63 } else { right } as u32;
         let odd = (wide >> right) & 1;
         let below_half = ((1_u64 << right) >> 1).wrapping_sub((right != 0) as u64);
-        let rounded = (wide + below_half + (odd & (right != 0) as u64)) >> right;
+        let rounded = wide.wrapping_add(below_half).wrapping_add(odd & (right != 0) as u64) >> right;
         let least = (bits != 0) as u64;
         if rounded > least { rounded } else { least }
     }
