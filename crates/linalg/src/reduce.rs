@@ -179,8 +179,9 @@ impl<const W: usize> Kernel for ChunkSums<'_, W> {
         let mut width = LANES / 2;
         while width > 0 {
             for i in 0..width {
-                for c in 0..W {
-                    lanes[i][c] = lanes[2 * i][c] + lanes[2 * i + 1][c];
+                let (left, right) = (lanes[2 * i], lanes[2 * i + 1]);
+                for (c, sum) in lanes[i].iter_mut().enumerate() {
+                    *sum = left[c] + right[c];
                 }
             }
             width /= 2;

@@ -1,4 +1,5 @@
 //! AVX2 tiles: up to 6 x 16, two registers a row.
+#![allow(clippy::needless_range_loop, reason = "rows and registers of a tile are numbered, in several arrays at once")]
 
 use super::{Kernels, Run, Tile, table};
 use core::arch::x86_64::*;

@@ -1,5 +1,6 @@
 //! AVX-512 tiles: up to 12 x 32, two registers a row; columns 1 to 8 use 256-bit registers, which run twice as many
 //! FMAs a cycle on machines that split 512-bit ones.
+#![allow(clippy::needless_range_loop, reason = "rows and registers of a tile are numbered, in several arrays at once")]
 
 use super::{Kernels, Run, Tile, table};
 use core::arch::x86_64::*;

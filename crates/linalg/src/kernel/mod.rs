@@ -88,3 +88,20 @@ macro_rules! table {
 }
 #[cfg(target_arch = "x86_64")]
 use table;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_instruction_set_has_its_own_tiles() {
+        let size = |isa| (Kernels::of(isa).rows, Kernels::of(isa).cols);
+        assert_eq!(size(Isa::Scalar), (4, 16));
+        #[cfg(target_arch = "x86_64")]
+        {
+            // Where the machine lacks one, the next below.
+            assert_eq!(size(Isa::Avx2), if Isa::Avx2.is_available() { (6, 16) } else { size(Isa::Scalar) });
+            assert_eq!(size(Isa::Avx512), if Isa::Avx512.is_available() { (12, 32) } else { size(Isa::Avx2) });
+        }
+    }
+}
