@@ -82,7 +82,7 @@ fn case_2_every_threshold_across_blocks_and_nodes() {
     for n in [16, 17, 40, 255, 256, 257, 700, 5000] {
         let integers: Vec<u32> = (0..n)
             .map(|i| {
-                let run = stream.block(i / 20)[0] % 3 == 0 || (300..600).contains(&i);
+                let run = stream.block(i / 20)[0].is_multiple_of(3) || (300..600).contains(&i);
                 if run { 0 } else { stream.block(i)[1] % 4 }
             })
             .collect();
@@ -232,7 +232,7 @@ fn weights() -> impl Strategy<Value = Vec<f32>> {
     let near_one = (0..1000_u32).prop_map(|w| 1.0 + w as f32 / 512.0);
     let zero = Just(0.0_f32);
     prop_oneof![
-        prop::collection::vec(prop_oneof![any_bits, zero.clone()], 1..600),
+        prop::collection::vec(prop_oneof![any_bits, zero], 1..600),
         prop::collection::vec(integer, 1..900),
         prop::collection::vec(prop_oneof![3 => near_one, 1 => zero], 1..900),
     ]

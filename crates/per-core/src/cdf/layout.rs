@@ -7,8 +7,8 @@
 //! ```
 //!
 //! Only the sum before each block of 16 weights is stored; the sums within a block are done again from the weights
-//! when they are asked for, and integers give the same sum each time. A prefix sum costs 4.5 bytes a weight in this
-//! way rather than 8, and a build is bound by memory.
+//! when they are asked for, and integers give the same sum each time. That takes 4.5 bytes a weight rather than 8, and
+//! a build need not scan within blocks at all.
 
 use arith::fixed::Scale;
 

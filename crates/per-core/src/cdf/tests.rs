@@ -143,7 +143,7 @@ fn quotients_are_correctly_rounded() {
         for i in 0..2_000 {
             let [a, b, ..] = stream.block(i);
             let k = u128::from(a >> 8 | 1 << 24 | 1) >> (b % 3);
-            let middle = (u128::from(total) * k >> (25 + b % 37)) as u64;
+            let middle = ((u128::from(total) * k) >> (25 + b % 37)) as u64;
             for d in -3_i64..=3 {
                 let part = middle.saturating_add_signed(d).min(total);
                 assert_eq!(
