@@ -20,7 +20,8 @@ pub(crate) struct Gates {
 #[inline(always)]
 pub(crate) fn gates(hidden: f32, gate: f32) -> Gates {
     let (z, zc) = sigmoid_pair(gate);
-    let (s, sc) = sigmoid_pair(hidden);
+    // Only sigmoids of negative numbers are used: with the sign known, the selection inside the pair folds away.
+    let (s, sc) = sigmoid_pair(f32::from_bits(hidden.to_bits() | 0x8000_0000));
     let linear = hidden >= 0.0;
     Gates { z, zc, g: if linear { hidden + 0.5 } else { s }, slope: if linear { 1.0 } else { s * sc } }
 }

@@ -37,3 +37,32 @@ impl<'a, S> Shared<'a, S> {
         unsafe { core::slice::from_raw_parts_mut(self.data.add(start), len) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Shared;
+
+    #[test]
+    fn ranges_are_the_slices_own_elements() {
+        let mut v = [0, 1, 2, 3, 4, 5];
+        let shared = Shared::new(&mut v);
+        // SAFETY: the ranges are disjoint.
+        let (a, b, none) = unsafe { (shared.range(0, 2), shared.range(4, 2), shared.range(6, 0)) };
+        assert!(none.is_empty());
+        a[1] = 10;
+        b.copy_from_slice(&[40, 50]);
+        assert_eq!(v, [0, 10, 2, 3, 40, 50]);
+    }
+
+    #[test]
+    fn a_range_past_the_end_panics() {
+        for (start, len) in [(0, 7), (6, 1), (7, 0), (usize::MAX, 1), (1, usize::MAX)] {
+            let refused = std::panic::catch_unwind(|| {
+                let mut v = [0_u8; 6];
+                // SAFETY: the only range.
+                unsafe { Shared::new(&mut v).range(start, len) }.len()
+            });
+            assert!(refused.is_err(), "{start} {len}");
+        }
+    }
+}

@@ -83,7 +83,12 @@ pub fn backward_on<S: Storage>(
     let d_combined = Shared::new(output.d_combined);
     let d_x = Shared::new(output.d_x);
     let d_h0 = Shared::new(output.d_h0);
-    tiles::for_each(shape, par, |tile| isa.run(BackwardTile { input, d_combined, d_x, d_h0, tile }));
+    tiles::for_each(
+        shape,
+        par,
+        || [EMPTY; SLOTS],
+        |saved, tile| isa.run(BackwardTile { input, d_combined, d_x, d_h0, tile, saved }),
+    );
     Ok(())
 }
 
@@ -93,6 +98,7 @@ struct BackwardTile<'a, S> {
     d_x: Shared<'a, S>,
     d_h0: Shared<'a, f32>,
     tile: Tile,
+    saved: &'a mut [Saved; SLOTS],
 }
 
 /// What the first sweep over a chunk leaves for the second: one block of one step.
@@ -116,7 +122,7 @@ impl<S: Storage> Kernel for BackwardTile<'_, S> {
         let Shape { time, hidden, .. } = input.shape;
         let chunks = time.div_ceil(input.interval);
         let state = row * hidden + first;
-        let mut saved = [EMPTY; SLOTS];
+        let saved = self.saved;
         let blocks = (SLOTS / input.interval).min(MAX_BLOCKS);
         let span_width = blocks * LANES;
         // The carry lives in the output.
@@ -128,7 +134,8 @@ impl<S: Storage> Kernel for BackwardTile<'_, S> {
         for chunk in (0..chunks).rev() {
             let start = chunk * input.interval;
             let steps = input.interval.min(time - start);
-            // Elements from here to the same place of the chunk that is next: the one before, or the next row's last.
+            // A hint: elements from here to the same place in the chunk that is next, the one before or the next row's
+            // last. Without hints the scan takes an eighth longer (f32, sequences in memory).
             let next =
                 if chunk > 0 { -(input.interval as isize) } else { (time + (chunks - 1) * input.interval) as isize };
             let next = next * hidden as isize;

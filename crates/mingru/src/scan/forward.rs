@@ -68,7 +68,7 @@ pub fn forward_on<S: Storage>(isa: Isa, input: &Forward<'_, S>, output: Outputs<
     let out = Shared::new(output.out);
     let checkpoints = Shared::new(output.checkpoints);
     let h_last = Shared::new(output.h_last);
-    tiles::for_each(shape, par, |tile| isa.run(ForwardTile { input, out, checkpoints, h_last, tile }));
+    tiles::for_each(shape, par, || (), |(), tile| isa.run(ForwardTile { input, out, checkpoints, h_last, tile }));
     Ok(())
 }
 
@@ -92,6 +92,7 @@ impl<S: Storage> Kernel for ForwardTile<'_, S> {
         // SAFETY: this tile alone writes these units of this row.
         let h = unsafe { self.h_last.range(state, width) };
         h.copy_from_slice(&self.input.h0[state..state + width]);
+        // A hint's distance: nothing depends on it.
         let ahead = (AHEAD.div_ceil(width.max(1)) * hidden) as isize;
         for t in 0..time {
             if t % self.input.interval == 0 {
