@@ -4,7 +4,7 @@
     A_t = delta_t + gamma * lambda * (1 - done_t) * A_{t+1},   returns = A + V
 
 Inputs: rewards, values, dones (T, B) and the last values (B). Outputs: advantages and returns (T, B).
-Peers: `jax-scan`, a jitted reverse lax.scan as in PureJaxRL; `numba`, two nested loops with time outside, compiled by
+Peers: `jax-scan`, a jitted reverse lax.scan; `numba`, two nested loops with time outside, compiled by
 numba without fastmath into given arrays; `numpy`, a Python loop over time, as CleanRL and SB3 have it.
 """
 
@@ -23,15 +23,17 @@ GAMMA, LAMBDA = np.float32(0.99), np.float32(0.95)
 
 @jax.jit
 def gae_jax(rewards, values, dones, last):
-    def step(carry, inputs):
-        advantage, next_value = carry
-        reward, value, done = inputs
-        alive = 1.0 - done
-        delta = reward + GAMMA * alive * next_value - value
-        advantage = delta + GAMMA * LAMBDA * alive * advantage
-        return (advantage, value), advantage
+    # Of the forms tried (one scan over everything as in PureJaxRL or only the carry inside; unroll 1, 2, 4, 8, 16) the fastest
+    # here: unrolling makes it slower on a CPU, by 10 times at PureJaxRL's 16.
+    alive = 1.0 - dones
+    delta = rewards + GAMMA * alive * jnp.concatenate([values[1:], last[None]]) - values
 
-    _, advantages = lax.scan(step, (jnp.zeros_like(last), last), (rewards, values, dones), reverse=True, unroll=16)
+    def step(advantage, inputs):
+        delta, coefficient = inputs
+        advantage = delta + coefficient * advantage
+        return advantage, advantage
+
+    _, advantages = lax.scan(step, jnp.zeros_like(last), (delta, GAMMA * LAMBDA * alive), reverse=True)
     return advantages, advantages + values
 
 

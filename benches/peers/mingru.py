@@ -15,8 +15,9 @@ Usage: mingru.py torch | torch-compile | jax. Peers:
   of log coefficients and logcumsumexp of log values. It has neither resets nor states <= 0, so it gets no `keep`: that is
   less work than ours.
 - `torch-log-scan-compile`: the same through torch.compile.
-- `jax-scan`: jitted lax.scan over time. `jax-scan-time-major`: the same with inputs already laid out as (T, B, ...), which is
-  kinder to it than what it is asked. `jax-associative`: jitted lax.associative_scan of the affine maps.
+- `jax-scan`: jitted lax.scan over time, everything of a step inside. `jax-scan-hoisted`: only the recurrence inside, the gates before and
+  the highway after it, over the whole sequence. `jax-scan-time-major`: as `jax-scan` with inputs already laid out as
+  (T, B, ...), which is kinder to it than what it is asked. `jax-associative`: jitted lax.associative_scan of the affine maps.
 """
 
 import os
@@ -66,14 +67,14 @@ def reference(combined, x, keep, h0):
     return out
 
 
-def check(out, data, keep=None):
+def check(out, data, keep=None, tolerance=1e-4):
+    """The largest difference from the reference. The default tolerance is for f32 rounding of values of order 1."""
     import numpy as np
 
     combined, x, keep_data, h0, _ = data
     want = reference(combined, x, keep_data if keep is None else keep, h0)
     error = float(np.abs(np.asarray(out, np.float64) - want).max())
-    # f32 rounding of values of order 1, and logcumsumexp over thousands of steps: a wrong formula is off by 0.1 or more.
-    assert error < 2e-3, f"differs from the reference by {error}"
+    assert error < tolerance, f"differs from the reference by {error}"
     return error
 
 
@@ -145,12 +146,16 @@ def torch_measure(torch, peer, fn, shape, with_keep, **extra):
     start = time.perf_counter()
     out = forward()
     first_forward = time.perf_counter() - start
-    error = check(out.numpy(), data, None if with_keep else np.ones(shape[:2]))
+    if with_keep:
+        error = check(out.numpy(), data)
+    else:
+        # The log-space scan subtracts cumulative sums that reach 10^4 at T = 16,384, where an f32 ulp is 10^-3.
+        error = check(out.numpy(), data, np.ones(shape[:2]), tolerance=2e-2)
     start = time.perf_counter()
     both()
     first_both = time.perf_counter() - start
     if extra.pop("compiled", False):
-        extra.update(compile_s=round(first_forward + first_both, 2))
+        extra.update(compile_s=round(first_forward + first_both, 2), cached=extra.pop("cached"))
     extra.update(max_error=error)
     reps = dict(min_reps=3 if first_both > 1 else 5)
     common.emit_times(peer, "mingru_forward", name(shape), common.measure(forward, **reps), **extra)
@@ -193,7 +198,11 @@ def torch_compile_one(peer, shape):
     torch = torch_setup()
     with_keep = peer == "torch-compile"
     fn = torch.compile(torch_loop if with_keep else torch_log_scan, dynamic=False, fullgraph=True)
-    torch_measure(torch, peer, fn, shape, with_keep, compiled=True)
+    # Inductor keeps what it compiled; a time of compilation with a warm cache isn't one.
+    done = os.path.join(os.environ.get("TORCHINDUCTOR_CACHE_DIR", "/nowhere"), f"{peer}-{name(shape)}.done")
+    torch_measure(torch, peer, fn, shape, with_keep, compiled=True, cached=os.path.exists(done))
+    if os.path.isdir(os.path.dirname(done)):
+        open(done, "w").close()
 
 
 # --- JAX -----------------------------------------------------------------------------------------------------------------
@@ -223,6 +232,16 @@ def jax_main():
         swap = lambda v: jnp.swapaxes(v, 0, 1)
         return swap(time_major(swap(combined), swap(x), swap(keep), h0))
 
+    def scan_hoisted(combined, x, keep, h0):
+        z, g, p = gates(combined)
+        a, b = jnp.swapaxes((1 - z) * keep[:, :, None], 0, 1), jnp.swapaxes(z * g, 0, 1)
+
+        def step(h, inputs):
+            h = inputs[0] * h + inputs[1]
+            return h, h
+
+        return p * jnp.swapaxes(lax.scan(step, h0, (a, b))[1], 0, 1) + (1 - p) * x
+
     def associative(combined, x, keep, h0):
         z, g, p = gates(combined)
         a = (1 - z) * keep[:, :, None]
@@ -234,9 +253,15 @@ def jax_main():
         h = lax.associative_scan(join, (a, b), axis=1)[1]
         return p * h + (1 - p) * x
 
+    peers = {
+        "jax-scan": scan,
+        "jax-scan-hoisted": scan_hoisted,
+        "jax-scan-time-major": time_major,
+        "jax-associative": associative,
+    }
     for shape in SHAPES:
         data = inputs(shape)
-        for peer, fn in (("jax-scan", scan), ("jax-scan-time-major", time_major), ("jax-associative", associative)):
+        for peer, fn in peers.items():
             common.say(f"mingru {peer} {name(shape)}")
             combined, x, keep, h0, dout = (jnp.asarray(v) for v in data)
             if fn is time_major:
