@@ -8,6 +8,7 @@ use std::time::Duration;
 
 const N: usize = 1 << 20;
 
+type Function = fn(f32) -> f32;
 type Map = fn(&[f32], &mut [f32]) -> Result<(), slice::LengthMismatch>;
 
 fn functions(c: &mut Criterion) {
@@ -18,7 +19,7 @@ fn functions(c: &mut Criterion) {
     let positive: Vec<f32> = signed.iter().map(|x| x.abs() + 1e-6).collect();
     let mut out = vec![0.0; N];
 
-    let cases: [(&str, &[f32], Map, fn(f32) -> f32); 9] = [
+    let cases: [(&str, &[f32], Map, Function); 9] = [
         ("exp", &signed, slice::exp, f32::exp),
         ("sigmoid", &signed, slice::sigmoid, |x| 1.0 / (1.0 + (-x).exp())),
         ("tanh", &signed, slice::tanh, f32::tanh),

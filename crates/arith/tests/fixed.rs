@@ -43,7 +43,7 @@ fn quantize_is_the_rounded_product() {
             let scale = Scale::new(largest, leaves).unwrap();
             // No total reaches 2^63.
             let most = oracle(largest, scale.exponent());
-            assert!(most * leaves as u128 <= (1 << 63) - 1 || leaves == 0, "{largest:e} {leaves}");
+            assert!(most * (leaves as u128) < 1 << 63 || leaves == 0, "{largest:e} {leaves}");
             assert!(scale.fits(largest));
             for w in weights().into_iter().filter(|&w| w <= largest) {
                 let want = oracle(w, scale.exponent());
@@ -59,7 +59,7 @@ fn quantize_is_the_rounded_product() {
 fn near_the_largest_weight_nothing_is_lost() {
     for largest in [1.0_f32, 1.999_999_9, 3e38, 7e-39, 1e-45] {
         let scale = Scale::new(largest, 1 << 20).unwrap();
-        let least = largest / 262_144.0;
+        let least = largest / 524_288.0;
         let stream = Stream::new(5, 0);
         for i in 0..10_000 {
             let w = least + (largest - least) * stream.uniform(i);
@@ -148,42 +148,42 @@ fn conversions_back_are_correctly_rounded() {
         for i in 0..20_000 {
             let word = stream.double_word(i);
             let q = word >> (1 + word % 62);
-            for q in [q, q & !0x7ff, q | 1, (q & !0xff_ffff_ffff) | 0x80_0000_0000] {
-                let s = scale.exponent();
-                assert!(is_nearest(
-                    q,
-                    s,
-                    f64::from(to_f32(q, scale)),
-                    |x| f64::from((x as f32).next_up()),
-                    |x| { f64::from((x as f32).next_down()) }
-                ));
-                assert!(is_nearest(q, s, to_f64(q, scale), f64::next_up, f64::next_down));
+            // Exact ones, ties of f32 and f64, and what lies beside them.
+            for q in [q, q & !0x7ff, q | 1, (q & !0xff_ffff_ffff) | 0x80_0000_0000, (q & !0x7ff) | 0x400] {
+                let narrow = to_f32(q, scale);
+                if q == 0 {
+                    assert_eq!((narrow.to_bits(), to_f64(q, scale).to_bits()), (0, 0));
+                    continue;
+                }
+                // Infinity stands for 2^128, the number that follows the largest.
+                let value = |x: f32| if x == f32::INFINITY { 2_f64.powi(128) } else { f64::from(x) };
+                let near = [value(narrow.next_down()), value(narrow), value(narrow.next_up())];
+                assert!(is_nearest(q, scale.exponent(), near, narrow.to_bits() & 1 == 0), "{q} {narrow:e}");
+                let wide = to_f64(q, scale);
+                let near = [wide.next_down(), wide, wide.next_up()];
+                assert!(is_nearest(q, scale.exponent(), near, wide.to_bits() & 1 == 0), "{q} {wide:e}");
             }
         }
     }
 }
 
-/// Whether `got` is the nearest to q / 2^s among itself and its neighbours; by exact comparisons of integers.
-fn is_nearest(q: u64, s: i32, got: f64, up: impl Fn(f64) -> f64, down: impl Fn(f64) -> f64) -> bool {
-    // All in units of 2^-(s + 160): the smallest subnormal, 2^-149, may be half of it with some to spare.
-    let distance = |x: f64| -> Option<f64> {
-        // x * 2^s is exact in f64 (a power of two), and so is the subtraction of a nearby integer for f32 inputs;
-        // for f64 inputs compare in i128.
-        if !x.is_finite() {
-            return None;
-        }
-        let scaled = x * 2_f64.powi(s.clamp(-150, 150)) * 2_f64.powi(s - s.clamp(-150, 150));
-        let whole = scaled.floor();
-        let fraction = scaled - whole;
-        let whole = whole as i128 - i128::from(q);
-        Some((whole as f64 + fraction).abs())
+/// Whether the middle one of three neighbours is the nearest to q / 2^s, in exact integers; a tie must be even.
+fn is_nearest(q: u64, s: i32, near: [f64; 3], even: bool) -> bool {
+    // x = m * 2^e
+    let parts = |x: f64| -> (i128, i32) {
+        let m = i128::from(x.to_bits() & 0xf_ffff_ffff_ffff | 1 << 52);
+        let m = if x == 0.0 { 0 } else { m };
+        (if x < 0.0 { -m } else { m }, (x.to_bits() >> 52 & 0x7ff) as i32 - 1075)
     };
-    let Some(here) = distance(got) else {
-        // Infinite: the exact value is at least halfway past the largest.
-        return distance(f64::from(f32::MAX))
-            .is_some_and(|d| d >= distance(f64::from(f32::MAX.next_down())).unwrap_or(0.0) - d);
-    };
-    [up(got), down(got)].into_iter().all(|x| distance(x).is_none_or(|there| here <= there))
+    // In units of 2^e of the smallest that isn't zero, or of 2^-s if that is less.
+    let unit = near.into_iter().filter(|&x| x != 0.0).map(|x| parts(x).1).min().unwrap_or(-s).min(-s);
+    let units = |m: i128, e: i32| m.checked_shl((e - unit) as u32).unwrap();
+    let exact = units(i128::from(q), -s);
+    let [below, here, above] = near.map(|x| {
+        let (m, e) = parts(x);
+        if m == 0 { exact.abs() } else { (units(m, e) - exact).abs() }
+    });
+    here < below && here < above || even && here <= below && here <= above
 }
 
 #[test]

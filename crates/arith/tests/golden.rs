@@ -5,6 +5,8 @@
 
 use arith::random::Stream;
 
+type Function = fn(f32) -> f32;
+
 /// FNV-1a over 32-bit words; all NaNs count as one.
 fn digest(values: impl Iterator<Item = f32>) -> u64 {
     values.fold(0xcbf2_9ce4_8422_2325, |hash, x| {
@@ -19,7 +21,7 @@ fn stride() -> impl Iterator<Item = f32> {
 
 #[test]
 fn elementary_functions() {
-    let cases: [(&str, fn(f32) -> f32, u64); 12] = [
+    let cases: [(&str, Function, u64); 12] = [
         ("exp", arith::exp, 0xfe17_e2fe_a72b_1062),
         ("ln", arith::ln, 0x7fde_3c68_c67e_39c6),
         ("ln_1p", arith::ln_1p, 0xa0a1_6520_a8b0_3eaa),

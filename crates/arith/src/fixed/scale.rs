@@ -21,8 +21,8 @@ impl Scale {
     /// The scale for `leaves` weights of which none is above `largest`.
     ///
     /// With `largest < 2^e` (the smallest such e) a weight takes `b = min(52, 63 - ceil(log2 leaves))` bits at most,
-    /// and S = b - e. So a total is at most `leaves * (2^b - 1) < 2^63`, and weights of at least `largest / 2^(b - 25)`
-    /// are represented exactly: `largest / 2^18` at 2^20 leaves. For `largest = 0` the scale is that of 1.
+    /// and S = b - e. So a total is at most `leaves * (2^b - 1) < 2^63`, and weights of at least `largest / 2^(b - 24)`
+    /// are represented exactly: `largest / 2^19` at 2^20 leaves. For `largest = 0` the scale is that of 1.
     ///
     /// # Errors
     /// [`FixedError::InvalidLargest`] if `largest` is NaN, infinite or negative; [`FixedError::TooManyLeaves`] beyond
