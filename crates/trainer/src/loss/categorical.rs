@@ -3,13 +3,14 @@
 use arith::simd::{Isa, Kernel};
 
 use super::error::Error;
-use super::tile::{LANES, Lane, Tile};
+use super::tile::{LANES, Lane, Tile, lanes_only, store};
 
 /// The largest number of actions.
 pub const MAX_ACTIONS: usize = 1024;
 
-/// Most policies have fewer actions than this; their tiles fit the first cache.
-const FEW: usize = 64;
+/// Capacities of tiles: kernels are compiled for each, so that few actions need little memory.
+pub(super) const FEW: usize = 8;
+pub(super) const SOME: usize = 64;
 
 /// Rows of logits z, and optionally which actions are legal: `p = softmax(z)` over the legal ones.
 #[derive(Clone, Copy, Debug)]
@@ -87,11 +88,6 @@ impl<'a> Logits<'a> {
         self.stride
     }
 
-    /// Whether tiles of [`FEW`] actions are enough.
-    pub(super) fn is_small(&self) -> bool {
-        self.actions <= FEW
-    }
-
     /// Log-probabilities of `actions` (rows), and entropies in nats (rows).
     ///
     /// ```text
@@ -113,10 +109,10 @@ impl<'a> Logits<'a> {
         same_length(operation, "actions", self.rows, actions.len())?;
         same_length(operation, "log_probs", self.rows, log_probs.len())?;
         same_length(operation, "entropies", self.rows, entropies.len())?;
-        let bad = if self.is_small() {
-            isa.run(LogProbs::<FEW> { logits: self, actions, log_probs, entropies })
-        } else {
-            isa.run(LogProbs::<MAX_ACTIONS> { logits: self, actions, log_probs, entropies })
+        let bad = match self.actions {
+            ..=FEW => isa.run(LogProbs::<FEW> { logits: self, actions, log_probs, entropies }),
+            ..=SOME => isa.run(LogProbs::<SOME> { logits: self, actions, log_probs, entropies }),
+            _ => isa.run(LogProbs::<MAX_ACTIONS> { logits: self, actions, log_probs, entropies }),
         };
         match bad {
             None => Ok(()),
@@ -140,10 +136,10 @@ impl<'a> Logits<'a> {
         same_length(operation, "words", self.rows, words.len())?;
         same_length(operation, "actions", self.rows, actions.len())?;
         same_length(operation, "log_probs", self.rows, log_probs.len())?;
-        let bad = if self.is_small() {
-            isa.run(Sample::<FEW> { logits: self, words, actions, log_probs })
-        } else {
-            isa.run(Sample::<MAX_ACTIONS> { logits: self, words, actions, log_probs })
+        let bad = match self.actions {
+            ..=FEW => isa.run(Sample::<FEW> { logits: self, words, actions, log_probs }),
+            ..=SOME => isa.run(Sample::<SOME> { logits: self, words, actions, log_probs }),
+            _ => isa.run(Sample::<MAX_ACTIONS> { logits: self, words, actions, log_probs }),
         };
         match bad {
             None => Ok(()),
@@ -245,8 +241,8 @@ impl<const CAP: usize> Kernel for LogProbs<'_, CAP> {
             let log_probs = tile.log_prob_of(count, &padded(&self.actions[rows.clone()]));
             let entropies = tile.entropy(count);
             bad = bad.or(first_bad(&log_probs).map(|lane| rows.start + lane));
-            self.log_probs[rows.clone()].copy_from_slice(&log_probs[..tile.rows]);
-            self.entropies[rows].copy_from_slice(&entropies[..tile.rows]);
+            store(&mut self.log_probs[rows.clone()], &log_probs);
+            store(&mut self.entropies[rows], &entropies);
         }
         bad
     }
@@ -276,6 +272,7 @@ impl<const CAP: usize> Kernel for Sample<'_, CAP> {
             let rows = first..first + tile.rows;
             let mut total = [0_u32; LANES];
             for (weights, exps) in weights[..count].iter_mut().zip(&tile.exps) {
+                lanes_only();
                 for lane in 0..LANES {
                     total[lane] = total[lane].wrapping_add((exps[lane] * scale) as i32 as u32);
                     weights[lane] = total[lane];
@@ -288,14 +285,15 @@ impl<const CAP: usize> Kernel for Sample<'_, CAP> {
             }
             let mut chosen = [0_u32; LANES];
             for running in &weights[..count] {
+                lanes_only();
                 for lane in 0..LANES {
                     chosen[lane] += u32::from(running[lane] <= threshold[lane]);
                 }
             }
             let log_probs = tile.log_prob_of(count, &chosen);
             bad = bad.or(first_bad(&log_probs).map(|lane| rows.start + lane));
-            self.actions[rows.clone()].copy_from_slice(&chosen[..tile.rows]);
-            self.log_probs[rows].copy_from_slice(&log_probs[..tile.rows]);
+            store(&mut self.actions[rows.clone()], &chosen);
+            store(&mut self.log_probs[rows], &log_probs);
         }
         bad
     }

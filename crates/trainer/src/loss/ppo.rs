@@ -3,10 +3,10 @@
 use arith::fma;
 use arith::simd::{Isa, Kernel};
 
-use super::categorical::{Logits, MAX_ACTIONS, first_bad, padded, same_length};
+use super::categorical::{FEW, Logits, MAX_ACTIONS, SOME, first_bad, padded, same_length};
 use super::error::Error;
 use super::terms::TermRows;
-use super::tile::{LANES, Lane, Tile};
+use super::tile::{LANES, Lane, Tile, lanes_only, store};
 
 const OPERATION: &str = "ppo_rows";
 
@@ -87,10 +87,10 @@ pub fn ppo_rows(
     terms: TermRows<'_>,
 ) -> Result<(), Error> {
     check(ppo, total, rows, d_output, &terms)?;
-    let bad = if rows.output.is_small() {
-        isa.run(Block::<64> { ppo, total, rows, d_output, terms })
-    } else {
-        isa.run(Block::<MAX_ACTIONS> { ppo, total, rows, d_output, terms })
+    let bad = match rows.output.actions() {
+        ..=FEW => isa.run(Block::<FEW> { ppo, total, rows, d_output, terms }),
+        ..=SOME => isa.run(Block::<SOME> { ppo, total, rows, d_output, terms }),
+        _ => isa.run(Block::<MAX_ACTIONS> { ppo, total, rows, d_output, terms }),
     };
     match bad {
         None => Ok(()),
@@ -234,6 +234,7 @@ impl<const CAP: usize> Kernel for Block<'_, CAP> {
 
             let mut gradient = d_output[at.start * (count + 1)..at.end * (count + 1)].chunks_exact_mut(count + 1);
             for a in 0..count {
+                lanes_only();
                 let mut d: Lane = [0.0; LANES];
                 for lane in 0..LANES {
                     let p = tile.prob(a, lane);
@@ -252,12 +253,12 @@ impl<const CAP: usize> Kernel for Block<'_, CAP> {
                     row[count] = d_value[lane];
                 }
             }
-            terms.policy[at.clone()].copy_from_slice(&policy[..tile.rows]);
-            terms.value[at.clone()].copy_from_slice(&value_loss[..tile.rows]);
-            terms.entropy[at.clone()].copy_from_slice(&entropies[..tile.rows]);
-            terms.kl[at.clone()].copy_from_slice(&kl[..tile.rows]);
-            terms.clipped[at.clone()].copy_from_slice(&clipped[..tile.rows]);
-            terms.ratio[at].copy_from_slice(&ratios[..tile.rows]);
+            store(&mut terms.policy[at.clone()], &policy);
+            store(&mut terms.value[at.clone()], &value_loss);
+            store(&mut terms.entropy[at.clone()], &entropies);
+            store(&mut terms.kl[at.clone()], &kl);
+            store(&mut terms.clipped[at.clone()], &clipped);
+            store(&mut terms.ratio[at], &ratios);
         }
         bad
     }

@@ -1,49 +1,16 @@
-//! Contract-order sums of mapped elements.
+//! Contract-order sums of numbers that are nowhere stored.
 
-/// `sum f(i)` for i < n: chunks of 1024, 32 lanes within a chunk, adjacent pairs above.
-#[inline(always)]
-pub(crate) fn sum_map(n: usize, f: impl Fn(usize) -> f32) -> f32 {
-    // Subtrees that wait for their right neighbour, the largest first; bit k of the chunk count says whether one of
-    // 2^k chunks waits.
-    let mut waiting = [0.0_f32; 64];
-    let mut depth = 0;
-    let mut chunks = 0_usize;
-    for start in (0..n).step_by(1024) {
-        let end = n.min(start + 1024);
-        let mut lanes = [0.0_f32; 32];
-        let whole = start + (end - start) / 32 * 32;
-        for base in (start..whole).step_by(32) {
-            for (j, lane) in lanes.iter_mut().enumerate() {
-                *lane += f(base + j);
-            }
-        }
-        for i in whole..end {
-            lanes[i - whole] += f(i);
-        }
-        let mut width = 16;
-        while width > 0 {
-            for j in 0..width {
-                lanes[j] = lanes[2 * j] + lanes[2 * j + 1];
-            }
-            width /= 2;
-        }
-        let mut sum = lanes[0];
-        let mut bit = chunks;
-        while bit & 1 == 1 {
-            depth -= 1;
-            sum = waiting[depth] + sum;
-            bit >>= 1;
-        }
-        waiting[depth] = sum;
-        depth += 1;
-        chunks += 1;
+use arith::sum::{CHUNK, ChunkTree};
+
+/// The contract-order sum of n elements that `fill(start, out)` computes, a chunk at a time; `chunk_sum` is
+/// [`arith::sum::sum`] or [`arith::sum::sum_of_squares`].
+pub(crate) fn sum_chunks(n: usize, chunk_sum: impl Fn(&[f32]) -> f32, mut fill: impl FnMut(usize, &mut [f32])) -> f32 {
+    let mut tree = ChunkTree::new();
+    let mut buffer = [0.0; CHUNK];
+    for start in (0..n).step_by(CHUNK) {
+        let chunk = &mut buffer[..CHUNK.min(n - start)];
+        fill(start, chunk);
+        tree.push(chunk_sum(chunk));
     }
-    if depth == 0 {
-        return 0.0;
-    }
-    let mut sum = waiting[depth - 1];
-    for k in (0..depth - 1).rev() {
-        sum = waiting[k] + sum;
-    }
-    sum
+    tree.finish().unwrap_or(0.0)
 }

@@ -1,7 +1,5 @@
 //! Per-row terms of the loss, and their means.
 
-use super::sum::sum_map;
-
 /// Buffers for the terms of up to `capacity` rows. Row blocks fill them in any order and on any thread; the sums are
 /// taken afterwards, in the contract's order.
 #[derive(Clone, Debug)]
@@ -79,7 +77,7 @@ impl Terms {
         if n == 0 {
             return Statistics::default();
         }
-        let mean = |x: &[f32]| sum_map(n, |i| x[i]) / n as f32;
+        let mean = |x: &[f32]| arith::sum::sum(&x[..n]) / n as f32;
         let (mut smallest, mut largest) = (f32::INFINITY, f32::NEG_INFINITY);
         for &r in &self.ratio[..n] {
             smallest = if r < smallest { r } else { smallest };

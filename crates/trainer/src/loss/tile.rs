@@ -6,7 +6,7 @@
 use super::categorical::Logits;
 
 /// Rows that are worked on together.
-pub(super) const LANES: usize = 32;
+pub(super) const LANES: usize = 16;
 
 /// One number per row of the tile.
 pub(super) type Lane = [f32; LANES];
@@ -23,6 +23,7 @@ pub(super) struct Tile<const CAP: usize> {
     pub(super) log_sum: Lane,
     /// `1 / sum exps`.
     pub(super) inverse: Lane,
+    sum: ActionSum,
 }
 
 impl<const CAP: usize> Tile<CAP> {
@@ -34,6 +35,7 @@ impl<const CAP: usize> Tile<CAP> {
             exps: [[0.0; LANES]; CAP],
             log_sum: [0.0; LANES],
             inverse: [0.0; LANES],
+            sum: ActionSum { partial: [[0.0; LANES]; 32] },
         }
     }
 
@@ -56,18 +58,21 @@ impl<const CAP: usize> Tile<CAP> {
             }
         }
         for z in &self.shifted[..actions] {
+            lanes_only();
             for lane in 0..LANES {
                 largest[lane] = if z[lane] > largest[lane] { z[lane] } else { largest[lane] };
             }
         }
-        for (z, e) in self.shifted[..actions].iter_mut().zip(&mut self.exps) {
+        for (a, (z, e)) in self.shifted[..actions].iter_mut().zip(&mut self.exps).enumerate() {
+            lanes_only();
+            let partial = self.sum.lanes(a);
             for lane in 0..LANES {
                 z[lane] -= largest[lane];
                 e[lane] = arith::exp(z[lane]);
+                partial[lane] += e[lane];
             }
         }
-        let exps = &self.exps;
-        let sum = sum_actions(actions, |a, lane| exps[a][lane]);
+        let sum = self.sum.finish(actions);
         for lane in 0..LANES {
             self.log_sum[lane] = arith::ln(sum[lane]);
             self.inverse[lane] = 1.0 / sum[lane];
@@ -91,6 +96,7 @@ impl<const CAP: usize> Tile<CAP> {
     pub(super) fn log_prob_of(&self, actions: usize, chosen: &[u32; LANES]) -> Lane {
         let mut out = [f32::NAN; LANES];
         for (a, z) in (0_u32..).zip(&self.shifted[..actions]) {
+            lanes_only();
             for lane in 0..LANES {
                 let log_prob = z[lane] - self.log_sum[lane];
                 out[lane] = if chosen[lane] == a { log_prob } else { out[lane] };
@@ -101,33 +107,70 @@ impl<const CAP: usize> Tile<CAP> {
 
     /// `-sum p ln p`, in nats; an action without probability adds 0.
     #[inline(always)]
-    pub(super) fn entropy(&self, actions: usize) -> Lane {
-        sum_actions(actions, |a, lane| {
-            let p = self.prob(a, lane);
-            let term = -(p * self.log_prob(a, lane));
-            if p == 0.0 { 0.0 } else { term }
-        })
+    pub(super) fn entropy(&mut self, actions: usize) -> Lane {
+        for a in 0..actions {
+            lanes_only();
+            let partial = self.sum.lanes(a);
+            for lane in 0..LANES {
+                let p = self.exps[a][lane] * self.inverse[lane];
+                let term = -(p * (self.shifted[a][lane] - self.log_sum[lane]));
+                partial[lane] += if p == 0.0 { 0.0 } else { term };
+            }
+        }
+        self.sum.finish(actions)
     }
 }
 
-/// `sum_a f(a, lane)` in the contract's order, for up to 1024 actions.
-#[inline(always)]
-fn sum_actions(actions: usize, f: impl Fn(usize, usize) -> f32) -> Lane {
-    let mut partial = [[0.0_f32; LANES]; 32];
-    for a in 0..actions {
-        for lane in 0..LANES {
-            partial[a % 32][lane] += f(a, lane);
+/// A sum over up to 1024 actions in the contract's order, for each lane.
+struct ActionSum {
+    partial: [Lane; 32],
+}
+
+impl ActionSum {
+    /// What action `a` is to be added to, after all actions before it: +0 for the first 32 actions.
+    #[inline(always)]
+    fn lanes(&mut self, a: usize) -> &mut Lane {
+        let lanes = &mut self.partial[a % 32];
+        if a < 32 {
+            *lanes = [0.0; LANES];
         }
+        lanes
     }
-    // Partial sums from `actions` on are +0, and adding that changes nothing: none is -0.
-    let mut width = actions.min(32).next_power_of_two();
-    while width > 1 {
-        width /= 2;
-        for i in 0..width {
-            for lane in 0..LANES {
-                partial[i][lane] = partial[2 * i][lane] + partial[2 * i + 1][lane];
+
+    /// Joins the partial sums. Those from the number of actions on are +0, and adding that changes nothing (none is
+    /// -0), so the tree is as narrow as the actions allow.
+    #[inline(always)]
+    fn finish(&mut self, actions: usize) -> Lane {
+        let partial = &mut self.partial;
+        let mut width = if actions < 32 { actions.next_power_of_two() } else { 32 };
+        for a in actions..width {
+            partial[a] = [0.0; LANES];
+        }
+        while width > 1 {
+            width /= 2;
+            for i in 0..width {
+                lanes_only();
+                for lane in 0..LANES {
+                    partial[i][lane] = partial[2 * i][lane] + partial[2 * i + 1][lane];
+                }
             }
         }
+        partial[0]
     }
-    partial[0]
+}
+
+/// Writes the tile's rows, the first `out.len()` lanes.
+#[inline(always)]
+pub(super) fn store<T: Copy>(out: &mut [T], lanes: &[T; LANES]) {
+    match out.first_chunk_mut() {
+        Some(whole) => *whole = *lanes,
+        None => out.copy_from_slice(&lanes[..out.len()]),
+    }
+}
+
+/// Keeps LLVM from vectorizing the loop it is in, which is over actions, instead of the loop over lanes within; it costs
+/// no instruction.
+#[inline(always)]
+pub(super) fn lanes_only() {
+    std::sync::atomic::compiler_fence(std::sync::atomic::Ordering::SeqCst);
 }

@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use arith::simd::{Isa, Kernel};
+use arith::simd::Isa;
 
 use super::error::Error;
-use crate::loss::sum::sum_map;
+use crate::loss::sum::sum_chunks;
 
 /// What a gradient's norm was, and what to multiply the gradient with: first by `scale`, then by `coefficient`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,7 +30,7 @@ const SMALL: f32 = f32::from_bits((127 - 80) << 23);
 
 /// The Euclidean norm of a whole gradient and the factors that bring it down to `max_norm`.
 ///
-/// `norm = sqrt(sum g_i^2)` in the contract's order; where that sum leaves [2^-80, infinity), the elements are first
+/// `norm = sqrt(sum g_i^2)`, the sum in the contract's order ([`arith::sum::sum_of_squares`]); where that sum leaves [2^-80, infinity), the elements are first
 /// scaled by a power of two that brings the largest to [1, 2).
 ///
 /// * `names`: name and range of each parameter, for messages.
@@ -42,7 +42,7 @@ pub fn global_norm(isa: Isa, max_norm: f32, names: &[(String, Range<usize>)], gr
         return Err(Error::Setting { name: "max_norm", value: max_norm, expected: "positive and finite" });
     }
     let mut scale = 1.0;
-    let mut sum = isa.run(SquareSum { scale, gradient });
+    let mut sum = arith::sum::sum_of_squares_with(isa, gradient);
     if !(sum >= SMALL && sum < f32::INFINITY) {
         let mut largest = 0.0;
         for (i, &g) in gradient.iter().enumerate() {
@@ -55,10 +55,18 @@ pub fn global_norm(isa: Isa, max_norm: f32, names: &[(String, Range<usize>)], gr
             // 2^-e for largest in [2^e, 2^(e + 1)), with e kept to where 2^-e is a normal number.
             let e = ((largest.to_bits() >> 23) as i32 - 127).clamp(-126, 126);
             scale = f32::from_bits(((127 - e) as u32) << 23);
-            sum = isa.run(SquareSum { scale, gradient });
+            sum = sum_chunks(
+                gradient.len(),
+                |x| arith::sum::sum_of_squares_with(isa, x),
+                |start, out| {
+                    for (out, g) in out.iter_mut().zip(&gradient[start..]) {
+                        *out = g * scale;
+                    }
+                },
+            );
         }
     }
-    let scaled = sum.sqrt();
+    let scaled = arith::sqrt(sum);
     let norm = scaled / scale;
     Ok(if norm > max_norm {
         Clip { norm, scale, coefficient: max_norm / scaled }
@@ -93,25 +101,6 @@ pub fn clip_gradient(
         }
     }
     Ok(clip.norm)
-}
-
-/// `sum (scale g_i)^2`.
-struct SquareSum<'a> {
-    scale: f32,
-    gradient: &'a [f32],
-}
-
-impl Kernel for SquareSum<'_> {
-    type Output = f32;
-
-    #[inline(always)]
-    fn run(self) -> f32 {
-        let scale = self.scale;
-        sum_map(self.gradient.len(), |i| {
-            let g = self.gradient[i] * scale;
-            g * g
-        })
-    }
 }
 
 #[cold]
