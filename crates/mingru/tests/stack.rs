@@ -129,6 +129,56 @@ fn finite_differences_in_f64() {
     }
 }
 
+/// The stack in f32 is, to first order, the exact stack of operands that differ from the given ones by a few roundings:
+/// each enters at most a product's chain (3H), the scan's chain (8 a step) and the sum over the rows (B T). A result's
+/// error is then at most that many units times the sum over operands of |operand| times |derivative|, which finite
+/// differences of the f64 stack give. The floor of one unit stands for a result's own rounding.
+#[test]
+fn the_f32_stack_is_near_the_f64_stack() {
+    const STEP: f64 = 1e-5;
+    const U: f64 = 1.0 / 16_777_216.0;
+    for (seed, layers, shape) in [(1, 1, (1, 4, 2)), (2, 2, (2, 5, 3)), (3, 3, (1, 6, 2))] {
+        let f32_case = stack_case(seed, layers, shape, Resets::Sometimes);
+        let case = StackCase {
+            layers,
+            weights: f32_case.weights.iter().map(|&v| f64::from(v)).collect(),
+            inputs: f32_case.inputs.map(f64::from),
+        };
+        let flat = |r: StackResults<f64>| [r.out, r.h_last, r.d_weights, r.d_x, r.d_h0].concat();
+        let exact = flat(double(&case));
+        let mut sensitivity = vec![0.0; exact.len()];
+        let mut add = |pick: &dyn Fn(&mut StackCase<f64>) -> &mut Vec<f64>| {
+            for i in 0..pick(&mut case.clone()).len() {
+                let shifted = |by: f64| {
+                    let mut c = case.clone();
+                    pick(&mut c)[i] += by;
+                    (pick(&mut c)[i].abs(), flat(double(&c)))
+                };
+                let ((size, up), (_, down)) = (shifted(STEP), shifted(-STEP));
+                for (s, (u, d)) in sensitivity.iter_mut().zip(up.iter().zip(&down)) {
+                    *s += size * ((u - d) / (2.0 * STEP)).abs();
+                }
+            }
+        };
+        add(&|c| &mut c.weights);
+        add(&|c| &mut c.inputs.x);
+        add(&|c| &mut c.inputs.h0);
+        add(&|c| &mut c.inputs.d_out);
+        add(&|c| &mut c.inputs.d_h_last);
+
+        let stack = MinGruStack::new(layers, shape.2).unwrap();
+        let r = tiled(&f32_case, &mut stack.tape(shape.0, shape.1, 4).unwrap(), Par::Serial);
+        let got = [r.out, r.h_last, r.d_weights, r.d_x, r.d_h0].concat();
+        let units = (3 * shape.2 + 8 * shape.1 + shape.0 * shape.1) as f64 * U;
+        assert_eq!(exact.len(), got.len());
+        for (i, ((e, g), s)) in exact.iter().zip(&got).zip(&sensitivity).enumerate() {
+            let bound = units * s + U;
+            assert!((e - f64::from(*g)).abs() <= bound, "result {i} is {g}, exactly {e} (bound {bound:e})");
+            assert!(bound < 1e-3, "a bound of {bound} says little");
+        }
+    }
+}
+
 #[test]
 fn a_rollout_of_steps_is_the_scan_bit_for_bit() {
     for (seed, (layers, shape)) in

@@ -13,6 +13,26 @@ use crate::{Error, error::product};
 
 /// L layers of H units. Weights stay with the caller, in one flat slice of L matrices (3H, H), row-major: a step's
 /// `combined` is `x W^T`, without bias.
+///
+/// ```
+/// use mingru::{MinGruStack, Par, StackForward, StackGradients};
+///
+/// let stack = MinGruStack::new(1, 1)?;
+/// let mut tape = stack.tape(1, 2, 8)?;
+/// // hidden = 2x, gate = 0, proj = 100x, over two steps of one unit.
+/// let weights = [2.0, 0.0, 100.0];
+/// let input = StackForward { batch: 1, time: 2, weights: &weights, x: &[1.0, 0.5], keep: &[1.0; 2], h0: &[0.5] };
+/// let (mut out, mut h_last) = ([0.0; 2], [0.0]);
+/// stack.forward(&input, &mut tape, &mut out, &mut h_last, Par::Serial)?;
+/// assert_eq!(out, [1.5, 1.5]); // (0.5 + 2.5) / 2, (1.5 + 1.5) / 2
+///
+/// let (mut d_weights, mut d_x, mut d_h0) = ([0.0; 3], [0.0; 2], [0.0]);
+/// let gradients = StackGradients { weights: &mut d_weights, x: &mut d_x, h0: &mut d_h0 };
+/// stack.backward(&weights, &mut tape, &[0.0, 1.0], &[0.0], gradients, Par::Serial)?;
+/// assert_eq!(d_h0, [0.25]);
+/// assert_eq!(d_weights[0], 0.5); // 1.0 * 0.25 + 0.5 * 0.5
+/// # Ok::<(), mingru::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MinGruStack {
     layers: usize,
