@@ -122,8 +122,8 @@ impl<'a> Logits<'a> {
 
     /// Draws an action per row by inverting the CDF at `words` (rows), uniform on all of u32.
     ///
-    /// The weights are integers (contract point 3): `q_a = floor(e_a * 2^S)`, `2^S` the largest power of two for which
-    /// no total passes 2^32; the action is the first whose running total exceeds `(word * total) >> 32`. So an action
+    /// The weights are integers (contract point 3): `q_a = floor(e_a * 2^S)`, `2^S` the largest power of two up to
+    /// 2^30 for which no total passes 2^31; the action is the first whose running total exceeds `(word * total) >> 32`. So an action
     /// of weight 0 (masked, or less likely than the likeliest by a factor of 2^S) can't be drawn, nor one out of
     /// range. S is 30 for two actions, 25 for 64, 21 for 1024. One word per row is consumed.
     ///
@@ -262,8 +262,8 @@ impl<const CAP: usize> Kernel for Sample<'_, CAP> {
     #[inline(always)]
     fn run(self) -> Option<usize> {
         let count = self.logits.actions();
-        // 2^31 over the next power of two of the number of actions, so that totals stay below 2^32.
-        let scale = f32::from_bits((127 + 31 - count.next_power_of_two().trailing_zeros()) << 23);
+        // 2^31 over the next power of two of the number of actions, at most 2^30: weights fit i32, totals u32.
+        let scale = f32::from_bits((127 + 31 - count.max(2).next_power_of_two().trailing_zeros()) << 23);
         let mut tile = Tile::<CAP>::new();
         let mut weights = [[0_u32; LANES]; CAP];
         let mut bad = None;
