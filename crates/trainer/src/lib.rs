@@ -15,6 +15,8 @@ mod evaluate;
 pub mod loss;
 mod metrics;
 pub mod optim;
+#[cfg(test)]
+mod oracle;
 mod params;
 mod policy;
 mod rollout;

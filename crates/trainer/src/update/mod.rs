@@ -3,6 +3,8 @@
 mod batch;
 mod draw;
 mod sums;
+#[cfg(test)]
+mod tests;
 
 use std::ops::Range;
 

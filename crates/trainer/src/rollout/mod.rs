@@ -4,6 +4,9 @@
 //! independent, so groups need no barrier at a step, and neither their number nor the threads can be seen in the
 //! result.
 
+#[cfg(test)]
+mod tests;
+
 use std::ops::Range;
 
 use arith::random::Stream;

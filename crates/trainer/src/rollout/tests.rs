@@ -1,0 +1,127 @@
+//! A rollout against a plain f64 model of it.
+
+use super::*;
+use crate::config::PolicyConfig;
+use crate::env::{Scripted, Step, VecEnv};
+use crate::oracle::Policy;
+use arith::random::normal_pair;
+
+const ENVIRONMENTS: usize = 35;
+const STEPS: usize = 13;
+
+/// Episodes of 3, 4 and 2 steps that end in each of the ways there are; environment i begins at line i.
+fn script(i: usize) -> Scripted {
+    let end = |terminated, truncated| Step { reward: 2.0, terminated, truncated };
+    let go = |reward| Step { reward, ..Step::default() };
+    let mut lines = vec![
+        go(0.5),
+        go(-1.0),
+        end(false, true),
+        go(0.25),
+        go(1.5),
+        go(1.0),
+        end(true, false),
+        go(3.0),
+        end(true, true),
+    ];
+    let turn = i % lines.len();
+    lines.rotate_left(turn);
+    Scripted::new(lines, 3).unwrap()
+}
+
+/// Case 32: the actor's input after an end is the reset's observation; the value after a truncation is that of the final
+/// observation from the state before the reset; each of an episode's steps is one row and no row is made up. Case 23:
+/// segments bootstrap past their end.
+#[test]
+fn case_32_rows_and_advantages_are_those_of_the_episodes() {
+    for layers in [0, 2] {
+        let config = Config {
+            environments: ENVIRONMENTS,
+            horizon: STEPS,
+            policy: PolicyConfig { encoder: vec![5, 4], layers },
+            gamma: 0.9,
+            lambda: 0.8,
+            ..Config::default()
+        };
+        let layout = Layout::new(&config.policy, 2, 3);
+        let mut parameters = vec![0.0_f32; layout.len];
+        for (i, w) in parameters.iter_mut().enumerate() {
+            let words = Stream::new(4, 0).block(i as u64);
+            *w = 0.4 * normal_pair(words[0], words[1]).0;
+        }
+        let mut packed = Packed::new(&layout).unwrap();
+        packed.pack(&layout, &parameters).unwrap();
+        let mut envs = VecEnv::new(ENVIRONMENTS, script, |i| Stream::new(1, i as u64)).unwrap();
+        let mut rollout = Rollout::new(&config, &layout, &packed, 2).unwrap();
+        let wide: Vec<f64> = parameters.iter().map(|&w| f64::from(w)).collect();
+        let policy = Policy { layout: &layout, parameters: &wide };
+        let mut actors: Vec<Actor> = (0..ENVIRONMENTS).map(|i| Actor::new(i, &layout)).collect();
+        for round in 0..3 {
+            let context =
+                Context { isa: Isa::detect(), config: &config, packed: &packed, first_step: round * STEPS as u64 };
+            rollout.run(&context, &mut envs, Par::Serial).unwrap();
+            for (i, actor) in actors.iter_mut().enumerate() {
+                actor.check(&policy, &rollout.segment(i));
+            }
+        }
+    }
+}
+
+/// The f64 model of one environment.
+struct Actor {
+    lines: Scripted,
+    rng: crate::env::Rng,
+    observation: [f32; 2],
+    fresh: bool,
+    states: Vec<Vec<f64>>,
+}
+
+impl Actor {
+    fn new(i: usize, layout: &Layout) -> Self {
+        let mut lines = script(i);
+        let mut rng = crate::env::Rng::new(Stream::new(1, i as u64));
+        let mut observation = [0.0; 2];
+        lines.reset(&mut rng, &mut observation);
+        Self { lines, rng, observation, fresh: true, states: vec![vec![0.0; layout.hidden]; layout.layers] }
+    }
+
+    fn check(&mut self, policy: &Policy<'_>, segment: &Segment<'_>) {
+        let (mut rewards, mut values, mut next, mut cut) = (vec![], vec![], vec![], vec![]);
+        for t in 0..STEPS {
+            assert_eq!(segment.observations[2 * t..2 * t + 2], self.observation);
+            assert_eq!(segment.keep[t], f32::from(!self.fresh));
+            let out = policy.step(&self.observation, f64::from(!self.fresh), &mut self.states);
+            let normalizer = out[..3].iter().map(|z| z.exp()).sum::<f64>().ln();
+            close(segment.log_probs[t], out[segment.actions[t] as usize] - normalizer);
+            close(segment.values[t], out[3]);
+            values.push(out[3]);
+            let step = self.lines.step(segment.actions[t], &mut self.rng, &mut self.observation);
+            rewards.push(f64::from(step.reward));
+            self.fresh = step.done();
+            cut.push(step.done());
+            next.push(match step {
+                Step { terminated: true, .. } => Some(0.0),
+                Step { truncated: true, .. } => Some(policy.step(&self.observation, 1.0, &mut self.states.clone())[3]),
+                _ => None,
+            });
+            if step.done() {
+                self.lines.reset(&mut self.rng, &mut self.observation);
+            }
+        }
+        let after = policy.step(&self.observation, f64::from(!self.fresh), &mut self.states.clone())[3];
+        let mut carry = 0.0;
+        for t in (0..STEPS).rev() {
+            let following = values.get(t + 1).copied().unwrap_or(after);
+            let delta = rewards[t] + 0.9 * next[t].unwrap_or(following) - values[t];
+            carry = delta + if cut[t] { 0.0 } else { 0.9 * 0.8 * carry };
+            close(segment.advantages[t], carry);
+            close(segment.returns[t], carry + values[t]);
+        }
+    }
+}
+
+/// Values are below 16 and come of fewer than 100 roundings of 2^-24, relative.
+#[track_caller]
+fn close(got: f32, expected: f64) {
+    assert!((f64::from(got) - expected).abs() < 16.0 * 100.0 * 2f64.powi(-24), "{got} for {expected}");
+}
