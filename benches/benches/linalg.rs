@@ -136,7 +136,7 @@ fn ratios() {
                 let mut case = Case::new(shape);
                 let flop = 2.0 * (case.m * case.n * case.k) as f64;
                 let calls = ((2e8 / flop) as usize).clamp(1, 10_000);
-                let turns = if flop > 1e9 { 41 } else { 101 };
+                let turns = if flop > 1e9 { 41 } else { 201 };
                 let (mut ours, mut theirs) = (Vec::new(), Vec::new());
                 for _ in 0..turns {
                     ours.push(time(calls, || case.lockstep(par(threads))));

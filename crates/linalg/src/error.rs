@@ -33,8 +33,8 @@ pub enum Error {
         /// The row stride.
         got: usize,
     },
-    /// The number of elements does not fit the address space.
-    #[error("{operation}: {rows} rows of stride {row_stride} overflow the address space (limit {limit} elements)")]
+    /// The number of elements does not fit the address space, or the memory that is left.
+    #[error("{operation}: no room for {rows} rows of stride {row_stride} (the address space has {limit} elements)")]
     TooLarge {
         /// The function that refused.
         operation: &'static str,

@@ -18,9 +18,24 @@ impl PackedB {
     /// Zeros of `k` x `n` elements.
     ///
     /// # Panics
-    /// If memory for `k * n` elements (`n` rounded up to a multiple of 8, 16 or 32) cannot be had, as `Vec` does.
+    /// If memory for `k * n` elements (the last panel's columns rounded up to 8, 16 or 32) cannot be had, as `Vec` does;
+    /// [`try_new`](Self::try_new) says so instead.
     pub fn new(k: usize, n: usize) -> Self {
         Self { k, n, data: vec![0.0; pack::len(k, n).unwrap_or(usize::MAX)] }
+    }
+
+    /// Zeros of `k` x `n` elements, for sizes that nobody has checked.
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`] if the address space or the memory cannot hold them.
+    pub fn try_new(k: usize, n: usize) -> Result<Self, Error> {
+        let refused =
+            Error::TooLarge { operation: "PackedB::try_new", rows: k, row_stride: n, limit: crate::view::LIMIT };
+        let len = pack::len(k, n).filter(|&len| len <= crate::view::LIMIT).ok_or(refused)?;
+        let mut data = Vec::new();
+        data.try_reserve_exact(len).map_err(|_| refused)?;
+        data.resize(len, 0.0);
+        Ok(Self { k, n, data })
     }
 
     /// Rows, the length of the chains.

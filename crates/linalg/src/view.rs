@@ -4,7 +4,7 @@ use crate::Error;
 use core::marker::PhantomData;
 
 /// The most elements that a slice of f32 can have.
-const LIMIT: usize = isize::MAX as usize / size_of::<f32>();
+pub(crate) const LIMIT: usize = isize::MAX as usize / size_of::<f32>();
 
 /// Elements from the first of the matrix to one past its last.
 fn span(operation: &'static str, rows: usize, cols: usize, row_stride: usize) -> Result<usize, Error> {

@@ -104,6 +104,19 @@ fn packing_another_shape_keeps_the_old_operand() {
 }
 
 #[test]
+fn packed_operands_too_large() {
+    for (k, n) in [(usize::MAX, 1), (1, usize::MAX), (1 << 40, 1 << 40), (1 << 60, 2), (1 << 58, 8)] {
+        let error = PackedB::try_new(k, n).unwrap_err();
+        assert!(
+            matches!(error, Error::TooLarge { operation: "PackedB::try_new", rows, row_stride, .. } if (rows, row_stride) == (k, n)),
+            "{error}"
+        );
+    }
+    let packed = PackedB::try_new(3, 5).unwrap();
+    assert_eq!((packed.k(), packed.n()), (3, 5));
+}
+
+#[test]
 fn sums_refuse_other_lengths() {
     let data = [1.0; 6];
     let a = MatRef::new(&data, 2, 3).unwrap();

@@ -63,22 +63,23 @@ fn chains_longer_than_a_chunk() {
 #[test]
 fn edges_of_blocks_for_caches() {
     for shape in [
-        // A copied tile by tile: rows of A (nn) or of its transpose (tn) at least 512 apart, 128 columns or more.
-        [13, 127, 512],
-        [13, 128, 511],
-        [13, 128, 512],
-        [25, 130, 1023],
-        [513, 129, 40],
+        // A copied tile by tile: rows of A (nn) or of its transpose (tn) at least 1024 apart, 256 columns or more.
+        [13, 255, 1024],
+        [13, 256, 1023],
+        [13, 256, 1024],
+        [14, 257, 2050],
+        [1024, 257, 9],
         // Groups of 16,384 elements of A by row; groups of 252 columns and rests of their chains.
         [16_383, 2, 3],
         [257, 17, 64],
         [252, 20, 360],
         [253, 20, 400],
         [300, 70, 1024],
-        // B packed: more than 64 columns and 32 rows (nn), more than 256 columns (tn).
+        // B packed: more than 64 columns and 32 rows (nn), more than 256 columns and 256 rows (tn).
         [31, 66, 30],
         [32, 65, 30],
-        [33, 257, 30],
+        [255, 257, 10],
+        [256, 257, 10],
         // Chunks of a large C, whose results wait on the stack instead of in scratch.
         [520, 510, 1030],
     ] {

@@ -25,13 +25,13 @@ pub(crate) fn pack_right(m: usize, n: usize) -> bool {
 /// The same for the products of columns, whose `k` is long: only rows so long that panels would hop over pages.
 #[inline]
 pub(crate) fn pack_right_of_columns(m: usize, n: usize) -> bool {
-    n > 8 * PANEL && m >= 32
+    n > 8 * PANEL && m >= 256
 }
 
 /// Whether to copy the rows of A, tile by tile: rows far apart, and panels enough to pay for it.
 #[inline]
 pub(crate) fn pack_left(job: &Job) -> bool {
-    job.n >= 4 * PANEL && job.left.row.max(job.left.k) >= 512
+    job.n >= 8 * PANEL && job.left.row.max(job.left.k) >= 1024
 }
 
 /// Rows that go by one panel of B before the next, and steps after which their chains rest in C, so that both operands
