@@ -1,6 +1,6 @@
 //! Cumulative sums: the build, and draws from them.
 //!
-//! `cargo bench --bench cdf` runs criterion; `cargo bench --bench cdf -- --json` prints medians as the lines that
+//! `cargo bench --bench cdf` runs criterion; `cargo bench --bench cdf -- --peers` prints medians as the lines that
 //! `benches/peers/cdf.py` prints, to be compared with those. Weights are uniform in [0, 1), thresholds and draws random.
 
 use arith::random::{Stream, uniform};
@@ -91,9 +91,10 @@ fn shape(case: &Case) -> String {
     }
 }
 
-/// Medians and minima as JSON lines: the form of `benches/peers/_common.py`.
-fn json() {
-    for threads in [1, 2] {
+/// Medians and minima as JSON lines, in the form of `benches/peers/_common.py`; for two threads where there are two cores.
+fn peers() {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    for threads in [1, 2].into_iter().filter(|&threads| threads <= cores) {
         for mut case in cases(threads) {
             let mut times = pool(threads).install(|| {
                 (0..3).for_each(|_| (case.work)());
@@ -134,8 +135,8 @@ fn benches(criterion: &mut Criterion) {
 }
 
 fn main() {
-    if std::env::args().any(|arg| arg == "--json") {
-        return json();
+    if std::env::args().any(|arg| arg == "--peers") {
+        return peers();
     }
     let mut criterion = Criterion::default().configure_from_args();
     benches(&mut criterion);
