@@ -226,8 +226,10 @@ impl<const CAP: usize> Kernel for Block<'_, CAP> {
                 value_loss[lane] = w * (0.5 * if flows { square } else { clipped_square });
                 d_value[lane] = if flows { (k * ppo.value_coefficient) * error } else { 0.0 };
 
-                // Not finite if any of them is not: the log-ratio's clamp must not hide a masked action.
-                all[lane] = (policy[lane] + value_loss[lane]) + ((entropies[lane] + kl[lane]) + log_probs[lane]);
+                // Not finite if any of them is not. Clamps must hide neither a masked action nor what x - x finds.
+                let hidden = (old_log_probs[lane] - old_log_probs[lane]) + (old_values[lane] - old_values[lane]);
+                let losses = (policy[lane] + value_loss[lane]) + (entropies[lane] + kl[lane]);
+                all[lane] = losses + (log_probs[lane] + hidden);
             }
 
             bad = bad.or(first_bad(&all).map(|lane| first + lane));
