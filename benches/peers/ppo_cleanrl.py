@@ -125,7 +125,7 @@ def speed():
     times = common.measure(run.step, warmup=1, budget_s=2.0 if common.QUICK else 6.0, min_reps=3)
     median = statistics.median(times)
     common.emit(
-        PEER, "ppo_speed", common.PPO_SHAPE, median_s=median, min_s=min(times), unit="env steps/s", value=BATCH / median
+        PEER, "ppo_speed", common.PPO_SHAPE, median_s=median, min_s=min(times), unit="steps/s", value=BATCH / median
     )
 
 

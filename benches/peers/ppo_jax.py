@@ -206,7 +206,7 @@ def speed(variant):
         common.PPO_SHAPE,
         median_s=median,
         min_s=min(times) / updates,
-        unit="env steps/s",
+        unit="steps/s",
         value=BATCH / median,
         compile_s=round(compile_s, 2),
     )

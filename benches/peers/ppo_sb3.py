@@ -70,7 +70,7 @@ def speed():
     times = callback.seconds[1:]
     median = statistics.median(times)
     common.emit(
-        PEER, "ppo_speed", common.PPO_SHAPE, median_s=median, min_s=min(times), unit="env steps/s", value=BATCH / median
+        PEER, "ppo_speed", common.PPO_SHAPE, median_s=median, min_s=min(times), unit="steps/s", value=BATCH / median
     )
 
 
@@ -80,7 +80,9 @@ def solve(seeds=3):
         scores = []
 
         def after(model):
-            scores.append(common.evaluate(lambda obs: model.predict(obs, deterministic=True)[0]))
+            with torch.no_grad():
+                greedy = lambda obs: model.policy._predict(torch.from_numpy(obs), deterministic=True).numpy()
+                scores.append(common.evaluate(greedy))
             return scores[-1] >= common.SOLVED
 
         callback = Iterations(after)

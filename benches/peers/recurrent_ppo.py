@@ -35,7 +35,7 @@ def emit(peer, batch, times, shape, **extra):
         shape,
         median_s=median,
         min_s=min(times),
-        unit="env steps/s",
+        unit="steps/s",
         value=batch / median,
         **extra,
     )
