@@ -325,7 +325,7 @@ fn bad_rows_are_named() {
                 fail(&|b| b.weights[row] = bad, "the weight");
                 fail(&|b| b.old_values[row] = bad, "the old value");
                 fail(&|b| b.old_log_probs[row] = bad, "the old log-probability");
-                if !(bad < 0.0) {
+                if bad != f32::NEG_INFINITY {
                     fail(&|b| b.output[row * 4 + 1] = bad, "a logit");
                 }
             }

@@ -26,7 +26,8 @@ pub(super) fn arguments(
     length("returns", returns.len(), size)?;
 
     let within = |name, value: f32| {
-        if value >= 0.0 && value <= 1.0 { Ok(()) } else { Err(Error::Parameter { name, value, expected: "in [0, 1]" }) }
+        let expected = "in [0, 1]";
+        if (0.0..=1.0).contains(&value) { Ok(()) } else { Err(Error::Parameter { name, value, expected }) }
     };
     within("gamma", discount.gamma)?;
     within("lambda", discount.lambda)?;
@@ -59,10 +60,10 @@ pub(super) fn culprit(off_policy: Option<&OffPolicy<'_>>, input: &Trajectories<'
             if input.truncated[i] && !input.terminated[i] && !input.bootstrap[i].is_finite() {
                 return blame("bootstrap value", input.bootstrap[i]);
             }
-            if let Some(off_policy) = off_policy
-                && !(off_policy.ratios[i] >= 0.0)
+            if let Some(ratio) = off_policy.map(|off_policy| off_policy.ratios[i])
+                && (ratio.is_nan() || ratio < 0.0)
             {
-                return blame("importance ratio", off_policy.ratios[i]);
+                return blame("importance ratio", ratio);
             }
         }
     }

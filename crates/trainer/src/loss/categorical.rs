@@ -109,10 +109,12 @@ impl<'a> Logits<'a> {
         same_length(operation, "actions", self.rows, actions.len())?;
         same_length(operation, "log_probs", self.rows, log_probs.len())?;
         same_length(operation, "entropies", self.rows, entropies.len())?;
-        let bad = match self.actions {
-            ..=FEW => isa.run(LogProbs::<FEW> { logits: self, actions, log_probs, entropies }),
-            ..=SOME => isa.run(LogProbs::<SOME> { logits: self, actions, log_probs, entropies }),
-            _ => isa.run(LogProbs::<MAX_ACTIONS> { logits: self, actions, log_probs, entropies }),
+        let bad = if self.actions <= FEW {
+            isa.run(LogProbs::<FEW> { logits: self, actions, log_probs, entropies })
+        } else if self.actions <= SOME {
+            isa.run(LogProbs::<SOME> { logits: self, actions, log_probs, entropies })
+        } else {
+            isa.run(LogProbs::<MAX_ACTIONS> { logits: self, actions, log_probs, entropies })
         };
         match bad {
             None => Ok(()),
@@ -136,10 +138,12 @@ impl<'a> Logits<'a> {
         same_length(operation, "words", self.rows, words.len())?;
         same_length(operation, "actions", self.rows, actions.len())?;
         same_length(operation, "log_probs", self.rows, log_probs.len())?;
-        let bad = match self.actions {
-            ..=FEW => isa.run(Sample::<FEW> { logits: self, words, actions, log_probs }),
-            ..=SOME => isa.run(Sample::<SOME> { logits: self, words, actions, log_probs }),
-            _ => isa.run(Sample::<MAX_ACTIONS> { logits: self, words, actions, log_probs }),
+        let bad = if self.actions <= FEW {
+            isa.run(Sample::<FEW> { logits: self, words, actions, log_probs })
+        } else if self.actions <= SOME {
+            isa.run(Sample::<SOME> { logits: self, words, actions, log_probs })
+        } else {
+            isa.run(Sample::<MAX_ACTIONS> { logits: self, words, actions, log_probs })
         };
         match bad {
             None => Ok(()),
@@ -165,7 +169,7 @@ impl<'a> Logits<'a> {
         let (z, legal) = (self.row(row), self.legal_row(row));
         let is_legal = |a: usize| legal.is_none_or(|legal| legal[a]);
         for (a, &value) in z.iter().enumerate() {
-            if is_legal(a) && !(value < f32::INFINITY) {
+            if is_legal(a) && (value.is_nan() || value == f32::INFINITY) {
                 return Error::NotFinite { operation, operand: "a logit", row, value };
             }
         }

@@ -7,6 +7,7 @@ mod normalize;
 mod ppo;
 pub(crate) mod sum;
 mod terms;
+#[expect(clippy::needless_range_loop, reason = "loops over lanes are written alike, whatever they index")]
 mod tile;
 
 pub use categorical::Logits;

@@ -87,10 +87,13 @@ pub fn ppo_rows(
     terms: TermRows<'_>,
 ) -> Result<(), Error> {
     check(ppo, total, rows, d_output, &terms)?;
-    let bad = match rows.output.actions() {
-        ..=FEW => isa.run(Block::<FEW> { ppo, total, rows, d_output, terms }),
-        ..=SOME => isa.run(Block::<SOME> { ppo, total, rows, d_output, terms }),
-        _ => isa.run(Block::<MAX_ACTIONS> { ppo, total, rows, d_output, terms }),
+    let actions = rows.output.actions();
+    let bad = if actions <= FEW {
+        isa.run(Block::<FEW> { ppo, total, rows, d_output, terms })
+    } else if actions <= SOME {
+        isa.run(Block::<SOME> { ppo, total, rows, d_output, terms })
+    } else {
+        isa.run(Block::<MAX_ACTIONS> { ppo, total, rows, d_output, terms })
     };
     match bad {
         None => Ok(()),
@@ -108,7 +111,7 @@ fn check(ppo: &Ppo, total: usize, rows: &PpoRows<'_>, d_output: &[f32], terms: &
         positive("value_clip", value_clip)?;
     }
     let c = ppo.value_coefficient;
-    setting("value_coefficient", c, c >= 0.0 && c < f32::INFINITY, "not negative, finite")?;
+    setting("value_coefficient", c, (0.0..f32::INFINITY).contains(&c), "not negative, finite")?;
     let c = ppo.entropy_coefficient;
     setting("entropy_coefficient", c, c.is_finite(), "finite")?;
 
@@ -226,10 +229,10 @@ impl<const CAP: usize> Kernel for Block<'_, CAP> {
                 value_loss[lane] = w * (0.5 * if flows { square } else { clipped_square });
                 d_value[lane] = if flows { (k * ppo.value_coefficient) * error } else { 0.0 };
 
-                // Not finite if any of them is not. Clamps must hide neither a masked action nor what x - x finds.
-                let hidden = (old_log_probs[lane] - old_log_probs[lane]) + (old_values[lane] - old_values[lane]);
+                // Not finite if any of them is not; clamps must hide neither a masked action nor an infinity.
                 let losses = (policy[lane] + value_loss[lane]) + (entropies[lane] + kl[lane]);
-                all[lane] = losses + (log_probs[lane] + hidden);
+                let known = old_log_probs[lane].is_finite() & old_values[lane].is_finite();
+                all[lane] = if known { losses + log_probs[lane] } else { f32::NAN };
             }
 
             bad = bad.or(first_bad(&all).map(|lane| first + lane));

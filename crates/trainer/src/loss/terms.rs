@@ -78,10 +78,11 @@ impl Terms {
             return Statistics::default();
         }
         let mean = |x: &[f32]| arith::sum::sum(&x[..n]) / n as f32;
-        let (mut smallest, mut largest) = (f32::INFINITY, f32::NEG_INFINITY);
-        for &r in &self.ratio[..n] {
-            smallest = if r < smallest { r } else { smallest };
-            largest = if r > largest { r } else { largest };
+        // Ratios are positive, and so in the order of their bits: integers, so that LLVM may regroup them.
+        let (mut smallest, mut largest) = (u32::MAX, 0);
+        for r in &self.ratio[..n] {
+            smallest = smallest.min(r.to_bits());
+            largest = largest.max(r.to_bits());
         }
         Statistics {
             policy_loss: mean(&self.policy),
@@ -89,8 +90,8 @@ impl Terms {
             entropy: mean(&self.entropy),
             approx_kl: mean(&self.kl),
             clip_fraction: mean(&self.clipped),
-            min_ratio: smallest,
-            max_ratio: largest,
+            min_ratio: f32::from_bits(smallest),
+            max_ratio: f32::from_bits(largest),
         }
     }
 }

@@ -94,7 +94,7 @@ impl Adam {
         if let Some(element) = first.iter().position(|m| !m.is_finite()) {
             return Err(Error::Moment { operand: "first moments", element, value: first[element] });
         }
-        if let Some(element) = second.iter().position(|&v| !(v >= 0.0 && v < f32::INFINITY)) {
+        if let Some(element) = second.iter().position(|&v| !(0.0..f32::INFINITY).contains(&v)) {
             return Err(Error::Moment { operand: "second moments", element, value: second[element] });
         }
         self.first.copy_from_slice(first);
@@ -142,7 +142,7 @@ pub fn step_on(
     let len = adam.first.len();
     same_length("gradient", len, gradient.len())?;
     same_length("parameters", len, parameters.len())?;
-    if !(rate >= 0.0 && rate < f32::INFINITY) {
+    if !(0.0..f32::INFINITY).contains(&rate) {
         return Err(Error::Setting { name: "rate", value: rate, expected: "not negative, finite" });
     }
     let clip = global_norm(isa, max_norm, names, gradient)?;

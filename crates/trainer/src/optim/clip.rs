@@ -43,7 +43,7 @@ pub fn global_norm(isa: Isa, max_norm: f32, names: &[(String, Range<usize>)], gr
     }
     let mut scale = 1.0;
     let mut sum = arith::sum::sum_of_squares_with(isa, gradient);
-    if !(sum >= SMALL && sum < f32::INFINITY) {
+    if !(SMALL..f32::INFINITY).contains(&sum) {
         let mut largest = 0.0;
         for (i, &g) in gradient.iter().enumerate() {
             if !g.is_finite() {
