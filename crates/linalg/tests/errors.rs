@@ -104,6 +104,23 @@ fn packing_another_shape_keeps_the_old_operand() {
 }
 
 #[test]
+fn endless_sides_without_elements_are_done_at_once() {
+    let scratch = &mut Scratch::new();
+    let endless = MatRef::new(&[], usize::MAX, 0).unwrap();
+    let flat = MatRef::new(&[], 0, usize::MAX).unwrap();
+    for par in [Par::Serial, Par::Rayon] {
+        let tall = |f: &mut dyn FnMut(MatMut<'_>)| f(MatMut::new(&mut [], usize::MAX, 0).unwrap());
+        tall(&mut |c| linalg::gemm_nn(endless, MatRef::new(&[], 0, 0).unwrap(), c, par, scratch).unwrap());
+        tall(&mut |c| linalg::gemm_nt(endless, MatRef::new(&[], 0, 0).unwrap(), c, par, scratch).unwrap());
+        tall(&mut |c| linalg::gemm_tn(flat, MatRef::new(&[], 0, 0).unwrap(), c, par, scratch).unwrap());
+        tall(&mut |c| linalg::gemm_packed(endless, &PackedB::new(0, 0), c, par).unwrap());
+        linalg::gemm_nt(flat, flat, MatMut::new(&mut [], 0, 0).unwrap(), par, scratch).unwrap();
+        linalg::sum_rows(endless, &mut [], par).unwrap();
+        linalg::sum_cols(flat, &mut [], par).unwrap();
+    }
+}
+
+#[test]
 fn packed_operands_too_large() {
     for (k, n) in [(usize::MAX, 1), (1, usize::MAX), (1 << 40, 1 << 40), (1 << 60, 2), (1 << 58, 8)] {
         let error = PackedB::try_new(k, n).unwrap_err();
