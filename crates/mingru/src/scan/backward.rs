@@ -1,5 +1,8 @@
 //! The backward scan: chunks recomputed from checkpoints, the carry replayed in reference order.
-use super::tiles::{self, Tile};
+use super::{
+    row::{Block, Row},
+    tiles::{self, Tile},
+};
 use crate::{
     Error, Par, Shape, Storage, cell,
     error::length,
@@ -150,19 +153,8 @@ impl<S: Storage> Kernel for BackwardTile<'_, S> {
                     let at = step * hidden + first;
                     // SAFETY: this tile alone writes these units of this row, and the ranges of a step are disjoint.
                     let (d_proj, d_x) = unsafe { (self.d_combined.range(wide + 2 * hidden, n), self.d_x.range(at, n)) };
-                    recompute_row(
-                        &input.combined[wide..wide + n],
-                        &input.combined[wide + hidden..][..n],
-                        &input.combined[wide + 2 * hidden..][..n],
-                        &input.x[at..at + n],
-                        &input.d_out[at..at + n],
-                        input.keep[step],
-                        &mut h[..n],
-                        saved,
-                        d_proj,
-                        d_x,
-                        next,
-                    );
+                    let row = Row::new(input.combined, input.x, input.keep, step, hidden, first, n);
+                    recompute_row(row, &input.d_out[at..at + n], &mut h[..n], saved, d_proj, d_x, next);
                 }
                 for (t, saved) in (start..start + steps).zip(saved.chunks_exact(blocks)).rev() {
                     let wide = (row * time + t) * 3 * hidden + first;
@@ -178,14 +170,9 @@ impl<S: Storage> Kernel for BackwardTile<'_, S> {
 
 /// The first sweep, over one step: recomputes the state and all that needs no carry.
 #[inline(always)]
-#[allow(clippy::too_many_arguments)]
 fn recompute_row<S: Storage>(
-    hidden: &[S],
-    gate: &[S],
-    proj: &[S],
-    x: &[S],
+    row: Row<'_, S>,
     d_out: &[S],
-    keep: f32,
     h: &mut [f32],
     saved: &mut [Saved],
     d_proj: &mut [S],
@@ -195,23 +182,22 @@ fn recompute_row<S: Storage>(
     let n = d_x.len();
     let whole = n - n % LANES;
     for (j, saved) in (0..whole).step_by(LANES).zip(saved.iter_mut()) {
-        let [hidden, gate, proj, x, d_out] = [hidden, gate, proj, x, d_out].map(|v| lanes::block(v, j));
+        let (block, d_out) = (row.block(j), lanes::block(d_out, j));
         let (d_proj, d_x) = (lanes::block_mut(d_proj, j), lanes::block_mut(d_x, j));
-        for v in [hidden, gate, proj] {
+        for v in [block.hidden, block.gate, block.proj, &*d_proj] {
             prefetch(v.as_ptr(), 3 * next);
         }
-        for v in [x, d_out, &*d_x] {
+        for v in [block.x, d_out, &*d_x] {
             prefetch(v.as_ptr(), next);
         }
-        prefetch(d_proj.as_ptr(), 3 * next);
-        recompute_block(hidden, gate, proj, x, d_out, keep, lanes::block_mut(h, j), saved, d_proj, d_x);
+        recompute_block(block, d_out, lanes::block_mut(h, j), saved, d_proj, d_x);
     }
     if whole < n {
-        let [hidden, gate, proj, x, d_out] = [hidden, gate, proj, x, d_out].map(|v| lanes::tail(v, whole));
+        let (tail, d_out) = (row.tail(whole), lanes::tail(d_out, whole));
         let mut state = lanes::tail(h, whole);
         let (mut p, mut q) = ([S::default(); LANES], [S::default(); LANES]);
         let saved = &mut saved[whole / LANES];
-        recompute_block(&hidden, &gate, &proj, &x, &d_out, keep, &mut state, saved, &mut p, &mut q);
+        recompute_block(Block::of(&tail, row.keep), &d_out, &mut state, saved, &mut p, &mut q);
         lanes::store_tail(h, whole, &state);
         lanes::store_tail(d_proj, whole, &p);
         lanes::store_tail(d_x, whole, &q);
@@ -219,19 +205,15 @@ fn recompute_row<S: Storage>(
 }
 
 #[inline(always)]
-#[allow(clippy::too_many_arguments)]
 fn recompute_block<S: Storage>(
-    hidden: &[S; LANES],
-    gate: &[S; LANES],
-    proj: &[S; LANES],
-    x: &[S; LANES],
+    block: Block<'_, S>,
     d_out: &[S; LANES],
-    keep: f32,
     h: &mut [f32; LANES],
     saved: &mut Saved,
     d_proj: &mut [S; LANES],
     d_x: &mut [S; LANES],
 ) {
+    let Block { hidden, gate, proj, x, keep } = block;
     for i in 0..LANES {
         let gates = cell::gates(hidden[i].load(), gate[i].load());
         let carried = keep * h[i];

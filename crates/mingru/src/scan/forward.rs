@@ -1,5 +1,8 @@
 //! The forward scan.
-use super::tiles::{self, Tile};
+use super::{
+    row::{Block, Row},
+    tiles::{self, Tile},
+};
 use crate::{
     Error, Par, Shape, Storage, cell,
     error::length,
@@ -101,67 +104,43 @@ impl<S: Storage> Kernel for ForwardTile<'_, S> {
                 unsafe { self.checkpoints.range(at, width) }.copy_from_slice(h);
             }
             let at = (row * time + t) * hidden + first;
-            let combined = &self.input.combined[(row * time + t) * 3 * hidden..][..3 * hidden];
+            let row =
+                Row::new(self.input.combined, self.input.x, self.input.keep, row * time + t, hidden, first, width);
             // SAFETY: as above.
             let out = unsafe { self.out.range(at, width) };
-            forward_row(
-                &combined[first..][..width],
-                &combined[hidden + first..][..width],
-                &combined[2 * hidden + first..][..width],
-                &self.input.x[at..at + width],
-                self.input.keep[row * time + t],
-                h,
-                out,
-                ahead,
-            );
+            forward_row(row, h, out, ahead);
         }
     }
 }
 
-/// One step of some units.
+/// One step of some units. `ahead` is the distance of the row whose memory is asked for, in elements of `x`; 0: none.
 #[inline(always)]
-pub(super) fn forward_row<S: Storage>(
-    hidden: &[S],
-    gate: &[S],
-    proj: &[S],
-    x: &[S],
-    keep: f32,
-    h: &mut [f32],
-    out: &mut [S],
-    ahead: isize,
-) {
+pub(super) fn forward_row<S: Storage>(row: Row<'_, S>, h: &mut [f32], out: &mut [S], ahead: isize) {
     let n = out.len();
     let whole = n - n % LANES;
     for j in (0..whole).step_by(LANES) {
-        let [hidden, gate, proj, x] = [hidden, gate, proj, x].map(|v| lanes::block(v, j));
+        let block = row.block(j);
         if ahead != 0 {
-            for v in [hidden, gate, proj] {
+            for v in [block.hidden, block.gate, block.proj] {
                 prefetch(v.as_ptr(), 3 * ahead);
             }
-            prefetch(x.as_ptr(), ahead);
+            prefetch(block.x.as_ptr(), ahead);
             prefetch(out[j..].as_ptr(), ahead);
         }
-        forward_block(hidden, gate, proj, x, keep, lanes::block_mut(h, j), lanes::block_mut(out, j));
+        forward_block(block, lanes::block_mut(h, j), lanes::block_mut(out, j));
     }
     if whole < n {
-        let [hidden, gate, proj, x] = [hidden, gate, proj, x].map(|v| lanes::tail(v, whole));
+        let tail = row.tail(whole);
         let (mut state, mut o) = (lanes::tail(h, whole), [S::default(); LANES]);
-        forward_block(&hidden, &gate, &proj, &x, keep, &mut state, &mut o);
+        forward_block(Block::of(&tail, row.keep), &mut state, &mut o);
         lanes::store_tail(h, whole, &state);
         lanes::store_tail(out, whole, &o);
     }
 }
 
 #[inline(always)]
-fn forward_block<S: Storage>(
-    hidden: &[S; LANES],
-    gate: &[S; LANES],
-    proj: &[S; LANES],
-    x: &[S; LANES],
-    keep: f32,
-    h: &mut [f32; LANES],
-    out: &mut [S; LANES],
-) {
+fn forward_block<S: Storage>(block: Block<'_, S>, h: &mut [f32; LANES], out: &mut [S; LANES]) {
+    let Block { hidden, gate, proj, x, keep } = block;
     for i in 0..LANES {
         let gates = cell::gates(hidden[i].load(), gate[i].load());
         h[i] = cell::state(&gates, keep * h[i]);

@@ -1,6 +1,7 @@
 //! The scan over given projections.
 mod backward;
 mod forward;
+mod row;
 mod step;
 mod tiles;
 

@@ -1,5 +1,5 @@
 //! One step of a rollout.
-use super::forward::forward_row;
+use super::{forward::forward_row, row::Row};
 use crate::{Error, Shape, Storage, error::length};
 use arith::simd::{Isa, Kernel};
 
@@ -54,20 +54,11 @@ impl<S: Storage> Kernel for StepKernel<'_, S> {
 
     #[inline(always)]
     fn run(self) {
-        let n = self.input.hidden;
-        for row in 0..self.input.batch {
-            let combined = &self.input.combined[row * 3 * n..][..3 * n];
-            let units = row * n..(row + 1) * n;
-            forward_row(
-                &combined[..n],
-                &combined[n..2 * n],
-                &combined[2 * n..],
-                &self.input.x[units.clone()],
-                self.input.keep[row],
-                &mut self.h[units.clone()],
-                &mut self.out[units],
-                0,
-            );
+        let Step { batch, hidden, combined, x, keep } = *self.input;
+        for row in 0..batch {
+            let units = row * hidden..(row + 1) * hidden;
+            let inputs = Row::new(combined, x, keep, row, hidden, 0, hidden);
+            forward_row(inputs, &mut self.h[units.clone()], &mut self.out[units], 0);
         }
     }
 }
