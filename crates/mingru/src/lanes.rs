@@ -15,14 +15,18 @@ pub(crate) fn block_mut<S>(row: &mut [S], at: usize) -> &mut [S; LANES] {
     row[at..at + LANES].first_chunk_mut().expect("a whole block")
 }
 
-/// The units from `at` to the end of a row, fewer than a block; past them stand defaults.
+/// The block at `at` of a whole operand, borrowed where the operand reaches that far (what lies past the row is computed
+/// with, and thrown away), and else copied to `room`.
 #[inline(always)]
-pub(crate) fn tail<S: Copy + Default>(row: &[S], at: usize) -> [S; LANES] {
-    let mut block = [S::default(); LANES];
-    for (to, from) in block.iter_mut().zip(&row[at..]) {
+pub(crate) fn tail<'a, S: Copy + Default>(operand: &'a [S], at: usize, room: &'a mut [S; LANES]) -> &'a [S; LANES] {
+    let rest = &operand[at..];
+    if let Some(block) = rest.first_chunk() {
+        return block;
+    }
+    for (to, from) in room.iter_mut().zip(rest) {
         *to = *from;
     }
-    block
+    room
 }
 
 /// Writes the units from `at` to the end of a row.

@@ -132,7 +132,8 @@ impl<S: Storage> Kernel for BackwardTile<'_, S> {
         // SAFETY: this tile alone writes these units of this row.
         let carry = unsafe { self.d_h0.range(state, width) };
         carry.copy_from_slice(&input.d_h_last[state..state + width]);
-        let mut h = [0.0_f32; MAX_BLOCKS * LANES];
+        // A span's states and its part of the carry, up to whole blocks.
+        let (mut h, mut dh) = ([0.0_f32; MAX_BLOCKS * LANES], [0.0_f32; MAX_BLOCKS * LANES]);
 
         for chunk in (0..chunks).rev() {
             let start = chunk * input.interval;
@@ -153,16 +154,18 @@ impl<S: Storage> Kernel for BackwardTile<'_, S> {
                     let at = step * hidden + first;
                     // SAFETY: this tile alone writes these units of this row, and the ranges of a step are disjoint.
                     let (d_proj, d_x) = unsafe { (self.d_combined.range(wide + 2 * hidden, n), self.d_x.range(at, n)) };
-                    let row = Row::new(input.combined, input.x, input.keep, step, hidden, first, n);
-                    recompute_row(row, &input.d_out[at..at + n], &mut h[..n], saved, d_proj, d_x, next);
+                    let row = Row::new(input.combined, input.x, input.keep, step, hidden, first);
+                    recompute_row(row, &input.d_out[at..], &mut h, saved, d_proj, d_x, next);
                 }
+                dh[..n].copy_from_slice(&carry[span..span + n]);
                 for (t, saved) in (start..start + steps).zip(saved.chunks_exact(blocks)).rev() {
                     let wide = (row * time + t) * 3 * hidden + first;
                     // SAFETY: as above.
                     let (d_hidden, d_gate) =
                         unsafe { (self.d_combined.range(wide, n), self.d_combined.range(wide + hidden, n)) };
-                    replay_row(saved, &mut carry[span..span + n], d_hidden, d_gate, next);
+                    replay_row(saved, &mut dh, d_hidden, d_gate, next);
                 }
+                carry[span..span + n].copy_from_slice(&dh[..n]);
             }
         }
     }
@@ -193,12 +196,10 @@ fn recompute_row<S: Storage>(
         recompute_block(block, d_out, lanes::block_mut(h, j), saved, d_proj, d_x);
     }
     if whole < n {
-        let (tail, d_out) = (row.tail(whole), lanes::tail(d_out, whole));
-        let mut state = lanes::tail(h, whole);
+        let (mut room, mut d_out_room) = ([[S::default(); LANES]; 4], [S::default(); LANES]);
         let (mut p, mut q) = ([S::default(); LANES], [S::default(); LANES]);
-        let saved = &mut saved[whole / LANES];
-        recompute_block(Block::of(&tail, row.keep), &d_out, &mut state, saved, &mut p, &mut q);
-        lanes::store_tail(h, whole, &state);
+        let (block, d_out) = (row.tail(whole, &mut room), lanes::tail(d_out, whole, &mut d_out_room));
+        recompute_block(block, d_out, lanes::block_mut(h, whole), &mut saved[whole / LANES], &mut p, &mut q);
         lanes::store_tail(d_proj, whole, &p);
         lanes::store_tail(d_x, whole, &q);
     }
@@ -231,7 +232,7 @@ fn recompute_block<S: Storage>(
 /// The second sweep, over one step: replays the carry.
 #[inline(always)]
 fn replay_row<S: Storage>(saved: &[Saved], carry: &mut [f32], d_hidden: &mut [S], d_gate: &mut [S], next: isize) {
-    let n = carry.len();
+    let n = d_gate.len();
     let whole = n - n % LANES;
     for (j, saved) in (0..whole).step_by(LANES).zip(saved) {
         let (d_hidden, d_gate) = (lanes::block_mut(d_hidden, j), lanes::block_mut(d_gate, j));
@@ -240,10 +241,8 @@ fn replay_row<S: Storage>(saved: &[Saved], carry: &mut [f32], d_hidden: &mut [S]
         replay_block(saved, lanes::block_mut(carry, j), d_hidden, d_gate);
     }
     if whole < n {
-        let mut c = lanes::tail(carry, whole);
         let (mut p, mut q) = ([S::default(); LANES], [S::default(); LANES]);
-        replay_block(&saved[whole / LANES], &mut c, &mut p, &mut q);
-        lanes::store_tail(carry, whole, &c);
+        replay_block(&saved[whole / LANES], lanes::block_mut(carry, whole), &mut p, &mut q);
         lanes::store_tail(d_hidden, whole, &p);
         lanes::store_tail(d_gate, whole, &q);
     }

@@ -95,29 +95,40 @@ impl<S: Storage> Kernel for ForwardTile<'_, S> {
         // SAFETY: this tile alone writes these units of this row.
         let h = unsafe { self.h_last.range(state, width) };
         h.copy_from_slice(&self.input.h0[state..state + width]);
+        let (h, h_tail) = h.split_at_mut(width - width % LANES);
+        let mut tail = [0.0; LANES];
+        tail[..h_tail.len()].copy_from_slice(h_tail);
         // A hint's distance: nothing depends on it.
         let ahead = (AHEAD.div_ceil(width.max(1)) * hidden) as isize;
         for t in 0..time {
             if t % self.input.interval == 0 {
                 let at = (row * chunks + t / self.input.interval) * hidden + first;
                 // SAFETY: as above.
-                unsafe { self.checkpoints.range(at, width) }.copy_from_slice(h);
+                let checkpoint = unsafe { self.checkpoints.range(at, width) };
+                checkpoint[..h.len()].copy_from_slice(h);
+                lanes::store_tail(checkpoint, h.len(), &tail);
             }
-            let at = (row * time + t) * hidden + first;
-            let row =
-                Row::new(self.input.combined, self.input.x, self.input.keep, row * time + t, hidden, first, width);
+            let step = row * time + t;
+            let row = Row::new(self.input.combined, self.input.x, self.input.keep, step, hidden, first);
             // SAFETY: as above.
-            let out = unsafe { self.out.range(at, width) };
-            forward_row(row, h, out, ahead);
+            let out = unsafe { self.out.range(step * hidden + first, width) };
+            forward_row(row, h, &mut tail, out, ahead);
         }
+        lanes::store_tail(h_tail, 0, &tail);
     }
 }
 
-/// One step of some units. `ahead` is the distance of the row whose memory is asked for, in elements of `x`; 0: none.
+/// One step of some units: whole blocks with the states `h`, and the units after them with the states `tail`. `ahead` is
+/// the distance of the row whose memory is asked for, in elements of `x`; 0: none.
 #[inline(always)]
-pub(super) fn forward_row<S: Storage>(row: Row<'_, S>, h: &mut [f32], out: &mut [S], ahead: isize) {
-    let n = out.len();
-    let whole = n - n % LANES;
+pub(super) fn forward_row<S: Storage>(
+    row: Row<'_, S>,
+    h: &mut [f32],
+    tail: &mut [f32; LANES],
+    out: &mut [S],
+    ahead: isize,
+) {
+    let whole = h.len();
     for j in (0..whole).step_by(LANES) {
         let block = row.block(j);
         if ahead != 0 {
@@ -129,11 +140,9 @@ pub(super) fn forward_row<S: Storage>(row: Row<'_, S>, h: &mut [f32], out: &mut 
         }
         forward_block(block, lanes::block_mut(h, j), lanes::block_mut(out, j));
     }
-    if whole < n {
-        let tail = row.tail(whole);
-        let (mut state, mut o) = (lanes::tail(h, whole), [S::default(); LANES]);
-        forward_block(Block::of(&tail, row.keep), &mut state, &mut o);
-        lanes::store_tail(h, whole, &state);
+    if whole < out.len() {
+        let (mut room, mut o) = ([[S::default(); LANES]; 4], [S::default(); LANES]);
+        forward_block(row.tail(whole, &mut room), tail, &mut o);
         lanes::store_tail(out, whole, &o);
     }
 }

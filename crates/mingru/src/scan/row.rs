@@ -7,11 +7,13 @@ use crate::{
 /// Some units of one step of one row.
 #[derive(Clone, Copy)]
 pub(super) struct Row<'a, S> {
-    pub(super) hidden: &'a [S],
-    pub(super) gate: &'a [S],
-    pub(super) proj: &'a [S],
-    pub(super) x: &'a [S],
-    pub(super) keep: f32,
+    /// From the first unit's hidden entry to the end of the operand; gate and proj entries lie H and 2H further.
+    combined: &'a [S],
+    /// From the first unit to the end of the operand.
+    x: &'a [S],
+    keep: f32,
+    /// H.
+    hidden: usize,
 }
 
 /// One block of a row.
@@ -25,45 +27,35 @@ pub(super) struct Block<'a, S> {
 }
 
 impl<'a, S: Storage> Row<'a, S> {
-    /// Units `first..first + width` of step number `step` (of all rows together), `hidden` being H.
+    /// The units from `first` on of step number `step` (of all rows together), `hidden` being H.
     #[inline(always)]
-    pub(super) fn new(
-        combined: &'a [S],
-        x: &'a [S],
-        keep: &[f32],
-        step: usize,
-        hidden: usize,
-        first: usize,
-        width: usize,
-    ) -> Self {
-        let combined = &combined[step * 3 * hidden..][..3 * hidden];
-        Self {
-            hidden: &combined[first..][..width],
-            gate: &combined[hidden + first..][..width],
-            proj: &combined[2 * hidden + first..][..width],
-            x: &x[step * hidden + first..][..width],
-            keep: keep[step],
+    pub(super) fn new(combined: &'a [S], x: &'a [S], keep: &[f32], step: usize, hidden: usize, first: usize) -> Self {
+        let (combined, x) = (&combined[step * 3 * hidden + first..], &x[step * hidden + first..]);
+        Self { combined, x, keep: keep[step], hidden }
+    }
+
+    /// The block at unit `j`, all of whose units are the row's.
+    #[inline(always)]
+    pub(super) fn block(&self, j: usize) -> Block<'a, S> {
+        Block {
+            hidden: lanes::block(self.combined, j),
+            gate: lanes::block(self.combined, self.hidden + j),
+            proj: lanes::block(self.combined, 2 * self.hidden + j),
+            x: lanes::block(self.x, j),
+            keep: self.keep,
         }
     }
 
-    /// The whole block at unit `j`.
+    /// The block at unit `j`, the last of whose units aren't the row's: their values are anything.
     #[inline(always)]
-    pub(super) fn block(&self, j: usize) -> Block<'a, S> {
-        let [hidden, gate, proj, x] = [self.hidden, self.gate, self.proj, self.x].map(|v| lanes::block(v, j));
-        Block { hidden, gate, proj, x, keep: self.keep }
-    }
-
-    /// The units from `j` to the end, fewer than a block, as the arrays of a [`Block`].
-    #[inline(always)]
-    pub(super) fn tail(&self, j: usize) -> [[S; LANES]; 4] {
-        [self.hidden, self.gate, self.proj, self.x].map(|v| lanes::tail(v, j))
-    }
-}
-
-impl<'a, S> Block<'a, S> {
-    /// The block of a [`Row::tail`].
-    #[inline(always)]
-    pub(super) fn of([hidden, gate, proj, x]: &'a [[S; LANES]; 4], keep: f32) -> Self {
-        Self { hidden, gate, proj, x, keep }
+    pub(super) fn tail(self, j: usize, room: &'a mut [[S; LANES]; 4]) -> Block<'a, S> {
+        let [hidden, gate, proj, x] = room;
+        Block {
+            hidden: lanes::tail(self.combined, j, hidden),
+            gate: lanes::tail(self.combined, self.hidden + j, gate),
+            proj: lanes::tail(self.combined, 2 * self.hidden + j, proj),
+            x: lanes::tail(self.x, j, x),
+            keep: self.keep,
+        }
     }
 }

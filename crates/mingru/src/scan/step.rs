@@ -1,6 +1,10 @@
 //! One step of a rollout.
 use super::{forward::forward_row, row::Row};
-use crate::{Error, Shape, Storage, error::length};
+use crate::{
+    Error, Shape, Storage,
+    error::length,
+    lanes::{self, LANES},
+};
 use arith::simd::{Isa, Kernel};
 
 /// Inputs of [`step`].
@@ -57,8 +61,12 @@ impl<S: Storage> Kernel for StepKernel<'_, S> {
         let Step { batch, hidden, combined, x, keep } = *self.input;
         for row in 0..batch {
             let units = row * hidden..(row + 1) * hidden;
-            let inputs = Row::new(combined, x, keep, row, hidden, 0, hidden);
-            forward_row(inputs, &mut self.h[units.clone()], &mut self.out[units], 0);
+            let inputs = Row::new(combined, x, keep, row, hidden, 0);
+            let (h, h_tail) = self.h[units.clone()].split_at_mut(hidden - hidden % LANES);
+            let mut tail = [0.0; LANES];
+            tail[..h_tail.len()].copy_from_slice(h_tail);
+            forward_row(inputs, h, &mut tail, &mut self.out[units], 0);
+            lanes::store_tail(h_tail, 0, &tail);
         }
     }
 }
