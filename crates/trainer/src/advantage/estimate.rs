@@ -141,7 +141,7 @@ impl<const OFF_POLICY: bool> Kernel for Estimate<'_, OFF_POLICY> {
     fn run(self) -> bool {
         let Self { discount, input, off_policy, advantages, returns } = self;
         let (steps, batch) = (input.steps, input.batch);
-        let mut fine = true;
+        let mut largest = [0; LANES];
         for start in (0..batch).step_by(TILE) {
             let end = batch.min(start + TILE);
             for t in (0..steps).rev() {
@@ -166,16 +166,10 @@ impl<const OFF_POLICY: bool> Kernel for Estimate<'_, OFF_POLICY> {
                     rho_bar: off_policy.rho_bar,
                     c_bar: off_policy.c_bar,
                 };
-                let any_cut = row.truncated.iter().fold(false, |any, &cut| any | cut);
-                let (advantages, returns) = (&mut before[at.clone()], &mut returns[at.clone()]);
-                fine &= if any_cut {
-                    row.run::<OFF_POLICY, true>(advantages, returns)
-                } else {
-                    row.run::<OFF_POLICY, false>(advantages, returns)
-                };
+                row.run::<OFF_POLICY>(&mut before[at.clone()], &mut returns[at], &mut largest);
             }
         }
-        fine
+        largest.iter().all(|&bits| bits < EXPONENT)
     }
 }
 
@@ -194,34 +188,89 @@ struct Row<'a> {
     c_bar: f32,
 }
 
+/// Columns that are worked on together: one AVX-512 register, two AVX2 ones.
+const LANES: usize = 16;
+
+/// Bits that a finite number doesn't have all of.
+const EXPONENT: u32 = 0x7f80_0000;
+
 impl Row<'_> {
+    /// Writes one row and raises `largest` to the bits of each |return|.
     #[inline(always)]
-    fn run<const OFF_POLICY: bool, const CUT: bool>(&self, advantages: &mut [f32], returns: &mut [f32]) -> bool {
+    fn run<const OFF_POLICY: bool>(&self, advantages: &mut [f32], returns: &mut [f32], largest: &mut [u32; LANES]) {
         let n = advantages.len();
-        let mut fine = true;
-        for i in 0..n {
-            let (v, mut next, mut carry) = (self.values[i], self.next[i], self.carry[i]);
-            if CUT && self.truncated[i] {
-                next = self.bootstrap[i];
-                carry = 0.0;
+        let whole = n / LANES * LANES;
+        for at in (0..whole).step_by(LANES) {
+            let (a, r) = self.columns::<OFF_POLICY, LANES>(at, largest);
+            advantages[at..at + LANES].copy_from_slice(&a);
+            returns[at..at + LANES].copy_from_slice(&r);
+        }
+        for at in whole..n {
+            let ([a], [r]) = self.columns::<OFF_POLICY, 1>(at, largest);
+            (advantages[at], returns[at]) = (a, r);
+        }
+    }
+
+    /// Advantages and returns of columns `at..at + N`.
+    #[inline(always)]
+    fn columns<const OFF_POLICY: bool, const N: usize>(
+        &self,
+        at: usize,
+        largest: &mut [u32; LANES],
+    ) -> ([f32; N], [f32; N]) {
+        let rewards: [f32; N] = take(self.rewards, at);
+        let values: [f32; N] = take(self.values, at);
+        let mut next: [f32; N] = take(self.next, at);
+        let mut carry: [f32; N] = take(self.carry, at);
+        let terminated: [bool; N] = take(self.terminated, at);
+        let truncated: [bool; N] = take(self.truncated, at);
+        let mut any_cut = false;
+        for &cut in &truncated {
+            any_cut |= cut;
+        }
+        // Rare, and only then is `bootstrap` worth its bandwidth.
+        if any_cut {
+            let bootstrap: [f32; N] = take(self.bootstrap, at);
+            for i in 0..N {
+                next[i] = select(truncated[i], bootstrap[i], next[i]);
+                carry[i] = select(truncated[i], 0.0, carry[i]);
             }
-            if self.terminated[i] {
-                next = 0.0;
-                carry = 0.0;
-            }
-            let mut delta = fma(self.gamma, next, self.rewards[i]) - v;
+        }
+        let ratios: [f32; N] = if OFF_POLICY { take(self.ratios, at) } else { [1.0; N] };
+        let (mut advantages, mut returns) = ([0.0; N], [0.0; N]);
+        for i in 0..N {
+            let v = values[i];
+            let next = select(terminated[i], 0.0, next[i]);
+            let carry = select(terminated[i], 0.0, carry[i]);
+            let mut delta = fma(self.gamma, next, rewards[i]) - v;
             let mut decay = self.decay;
             if OFF_POLICY {
-                let ratio = self.ratios[i];
-                fine &= ratio >= 0.0;
-                delta *= if ratio < self.rho_bar { ratio } else { self.rho_bar };
-                decay *= if ratio < self.c_bar { ratio } else { self.c_bar };
+                // A ratio that is NaN or below 0 becomes NaN, and so does the return.
+                let ratio = if ratios[i] >= 0.0 { ratios[i] } else { f32::NAN };
+                delta *= if ratio > self.rho_bar { self.rho_bar } else { ratio };
+                decay *= if ratio > self.c_bar { self.c_bar } else { ratio };
             }
-            let advantage = fma(decay, carry, delta);
-            advantages[i] = advantage;
-            returns[i] = advantage + v;
-            fine &= returns[i].is_finite();
+            advantages[i] = fma(decay, carry, delta);
+            returns[i] = advantages[i] + v;
+            let bits = returns[i].to_bits() & 0x7fff_ffff;
+            largest[i] = if bits > largest[i] { bits } else { largest[i] };
         }
-        fine
+        (advantages, returns)
     }
+}
+
+/// Elements `at..at + N`, which there must be.
+#[inline(always)]
+fn take<T: Copy + Default, const N: usize>(x: &[T], at: usize) -> [T; N] {
+    match x[at..at + N].first_chunk() {
+        Some(chunk) => *chunk,
+        None => [T::default(); N],
+    }
+}
+
+/// `if flag { a } else { b }` on bits: LLVM makes branches of the plain form here.
+#[inline(always)]
+fn select(flag: bool, a: f32, b: f32) -> f32 {
+    let mask = 0_u32.wrapping_sub(u32::from(flag));
+    f32::from_bits((a.to_bits() & mask) | (b.to_bits() & !mask))
 }
