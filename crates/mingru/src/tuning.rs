@@ -1,4 +1,8 @@
 //! Sizes that decide speed and nothing else.
+//!
+//! Chosen on one Zen 4 core, f32, (B, T, H) = (64, 128, 256) with K = 8, by CPU time, variants run in turns: 32, 64, 128 and
+//! 256 slots gave the backward scan 4.3, 3.8, 3.1 and 3.1 ns a unit and step. Streaming stores for its outputs won at
+//! some shapes and lost more at others.
 
 /// Blocks that the backward scan saves of a chunk, over all its steps: they stay in the first two cache levels.
 pub(crate) const SLOTS: usize = 128;
