@@ -31,6 +31,8 @@ fn draw(path: &Path, title: &str, score: f64, history: &[Metrics]) -> Result<(),
         .build_cartesian_2d(0.0..end, low..high)?;
     chart
         .configure_mesh()
+        .light_line_style(WHITE)
+        .bold_line_style(BLACK.mix(0.12))
         .x_desc("environment steps")
         .y_desc("return")
         .x_label_formatter(&|x| format!("{:.0}k", x / 1e3))
@@ -40,7 +42,7 @@ fn draw(path: &Path, title: &str, score: f64, history: &[Metrics]) -> Result<(),
     let curve = RGBColor(30, 100, 180);
     chart
         .draw_series(LineSeries::new([(0.0, score), (end, score)], goal.stroke_width(1)))?
-        .label(format!("score {score:.1}"))
+        .label(format!("score {score:.2}"))
         .legend(move |(x, y)| PathElement::new([(x, y), (x + 20, y)], goal));
     chart
         .draw_series(LineSeries::new(points, curve.stroke_width(2)))?

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-/// An error of the trainer. Parameters and optimizer are as they were before the call that returned it.
+/// An error of the trainer.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -71,6 +71,12 @@ pub enum Error {
         expected: String,
         /// The file's.
         got: String,
+    },
+    /// An earlier update stopped half-way.
+    #[error("update {update} failed half-way: go on from the last checkpoint")]
+    Failed {
+        /// The update that failed.
+        update: u64,
     },
     /// The pool of threads could not be started.
     #[error("threads: {threads} could not be started: {reason}")]

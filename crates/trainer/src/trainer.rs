@@ -41,6 +41,8 @@ pub struct Trainer<E> {
     pub(crate) plan: UpdatePlan,
     pub(crate) updates: u64,
     pub(crate) recent: VecDeque<Episode>,
+    /// An update stopped half-way: environments and learner are not those of any whole number of updates.
+    failed: bool,
     pool: Option<ThreadPool>,
 }
 
@@ -57,16 +59,31 @@ impl<E: Env> Trainer<E> {
         let spec = envs.spec().clone();
         let plan = UpdatePlan::compile(&config, &spec, pool.is_some())?;
         let learner = Learner::new(plan.layout(), &config)?;
-        Ok(Self { config, spec, envs, learner, plan, updates: 0, recent: VecDeque::with_capacity(WINDOW), pool })
+        Ok(Self {
+            config,
+            spec,
+            envs,
+            learner,
+            plan,
+            updates: 0,
+            recent: VecDeque::with_capacity(WINDOW),
+            failed: false,
+            pool,
+        })
     }
 
     /// Runs the next update.
     ///
     /// # Errors
-    /// An environment's or the optimizer's; see [`UpdatePlan::run`].
+    /// An environment's or the optimizer's; see [`UpdatePlan::run`]. The update is then half done: parameters,
+    /// environments and evaluation can be looked at, but further updates and [`Trainer::save`] are refused with
+    /// [`Error::Failed`], because they could not be repeated. The run goes on from its last checkpoint.
     pub fn update(&mut self) -> Result<Metrics, Error> {
+        self.check_whole()?;
         let Self { plan, envs, learner, pool, updates, .. } = self;
-        let mut metrics = in_pool(pool.as_ref(), || plan.run(*updates, envs, learner))?;
+        let result = in_pool(pool.as_ref(), || plan.run(*updates, envs, learner));
+        self.failed = result.is_err();
+        let mut metrics = result?;
         self.updates += 1;
         for episode in self.plan.rollout.groups.iter().flat_map(|group| &group.finished) {
             metrics.episodes += 1;
@@ -99,8 +116,9 @@ impl<E: Env> Trainer<E> {
     /// The file is replaced as a whole or not at all.
     ///
     /// # Errors
-    /// [`Error::Checkpoint`].
+    /// [`Error::Checkpoint`]; [`Error::Failed`] after an update that failed.
     pub fn save(&self, path: &Path) -> Result<(), Error> {
+        self.check_whole()?;
         snapshot::save(self, path)
     }
 
@@ -123,6 +141,10 @@ impl<E: Env> Trainer<E> {
         config.validate()?;
         self.config = config;
         Ok(())
+    }
+
+    fn check_whole(&self) -> Result<(), Error> {
+        if self.failed { Err(Error::Failed { update: self.updates }) } else { Ok(()) }
     }
 
     /// Whether all steps of the configuration have been taken.

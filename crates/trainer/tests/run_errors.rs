@@ -132,6 +132,11 @@ fn numbers_of_an_environment_that_are_not_finite_stop_the_update_and_say_where()
             assert_eq!(error.to_string(), expected);
             assert_eq!(trainer.parameters(), before);
             assert_eq!(trainer.updates(), 1);
+            // The update can't be finished, and what is on the disk stays.
+            assert!(matches!(trainer.update().unwrap_err(), Error::Failed { update: 1 }));
+            let folder = tempfile::tempdir().unwrap();
+            assert!(matches!(trainer.save(&folder.path().join("x")).unwrap_err(), Error::Failed { update: 1 }));
+            assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
         }
     }
 }

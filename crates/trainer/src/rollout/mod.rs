@@ -30,6 +30,8 @@ pub(crate) struct Rollout {
     pub(crate) groups: Vec<Group>,
     segments_per_environment: usize,
     segment_steps: usize,
+    /// One element for each group.
+    shares: Vec<f32>,
 }
 
 /// One segment's rows, (steps, ..) each, and the states before its first step, (L, H).
@@ -63,7 +65,8 @@ impl Rollout {
             first += count;
         }
         let segment_steps = config.segment_steps();
-        Ok(Self { groups, segments_per_environment: config.horizon / segment_steps, segment_steps })
+        let shares = vec![0.0; groups.len()];
+        Ok(Self { groups, segments_per_environment: config.horizon / segment_steps, segment_steps, shares })
     }
 
     /// Takes T steps of every environment and computes advantages.
@@ -83,14 +86,15 @@ impl Rollout {
         }
     }
 
-    /// How much of the returns' variance the values explain: mean over the groups, weighted by their rows.
-    pub(crate) fn explained_variance(&self, isa: Isa) -> f32 {
-        let (mut sum, mut rows) = (0.0, 0);
-        for group in &self.groups {
-            sum += group.row_returns.len() as f32 * explained_variance(isa, &group.row_returns, &group.row_values);
-            rows += group.row_returns.len();
+    /// How much of the returns' variance the values explain: the mean over groups, weighted by their rows.
+    pub(crate) fn explained_variance(&mut self, isa: Isa) -> f32 {
+        let mut rows = 0;
+        for (share, group) in self.shares.iter_mut().zip(&self.groups) {
+            let count = group.row_returns.len();
+            *share = count as f32 * explained_variance(isa, &group.row_returns, &group.row_values);
+            rows += count;
         }
-        sum / rows as f32
+        arith::sum::sum(&self.shares) / rows as f32
     }
 
     /// States (L, N, H) and keep flags (N) that the next rollout starts from.

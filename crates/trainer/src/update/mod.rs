@@ -2,7 +2,7 @@
 
 mod batch;
 mod draw;
-mod sums;
+mod figures;
 #[cfg(test)]
 mod tests;
 
@@ -14,7 +14,7 @@ use mingru::{StackForward, StackGradients, Tape};
 
 use self::batch::Batch;
 use self::draw::Drawer;
-use self::sums::Sums;
+use self::figures::Figures;
 use crate::config::Config;
 use crate::env::{Env, Spec, VecEnv};
 use crate::error::Error;
@@ -77,6 +77,7 @@ pub struct UpdatePlan {
     gradient: Vec<f32>,
     names: Vec<(String, Range<usize>)>,
     scratch: Scratch,
+    figures: Figures,
 }
 
 /// What an update changes beside the environments.
@@ -156,6 +157,7 @@ impl UpdatePlan {
             gradient: vec![0.0; layout.len],
             names: layout.parameters.iter().map(|p| (p.name.clone(), p.range.clone())).collect(),
             scratch: Scratch::new(),
+            figures: Figures::new(config.epochs * config.minibatches),
             config: config.clone(),
             layout,
         })
@@ -171,7 +173,8 @@ impl UpdatePlan {
         &self.layout
     }
 
-    /// Runs update number `update` (from 0): every schedule and every draw is addressed by it.
+    /// Runs update number `update` (from 0): every schedule and every draw is addressed by it. The metrics lack what
+    /// only a whole run knows (steps, episodes and their returns; see [`crate::Trainer::update`]).
     ///
     /// # Errors
     /// What the environments return; [`Error::PolicyOutput`] and [`Error::Optim`] where numbers stop being finite.
@@ -186,7 +189,7 @@ impl UpdatePlan {
         };
         let rate = at(&self.config.learning_rate);
         let beta = at(&self.config.priority.beta);
-        let mut sums = Sums::default();
+        self.figures.clear();
         for index in 0..self.operations.len() {
             match self.operations[index] {
                 Operation::Pack => self.packed.pack(&self.layout, &learner.parameters)?,
@@ -215,18 +218,26 @@ impl UpdatePlan {
                 }
                 Operation::Differentiate => {
                     self.differentiate(&ppo, learner)?;
-                    sums.add(&self.batch.terms.reduce(self.batch.rows));
+                    self.figures.add(&self.batch.terms.reduce(self.batch.rows));
                 }
                 Operation::Reduce => self.reduce()?,
                 Operation::Step => {
                     let parameters = &mut learner.parameters;
                     let max_norm = self.config.max_grad_norm;
                     let (adam, gradient) = (&mut learner.adam, &self.gradient);
-                    sums.add_norm(optim::step_on(self.isa, adam, rate, max_norm, &self.names, gradient, parameters)?);
+                    self.figures.add_norm(optim::step_on(
+                        self.isa,
+                        adam,
+                        rate,
+                        max_norm,
+                        &self.names,
+                        gradient,
+                        parameters,
+                    )?);
                 }
             }
         }
-        let mut metrics = sums.metrics();
+        let mut metrics = self.figures.metrics();
         metrics.update = update;
         metrics.learning_rate = rate;
         metrics.explained_variance = self.rollout.explained_variance(self.isa);
