@@ -73,21 +73,20 @@ impl<S: Storage> Operands<S> {
         let output = Gradients { d_combined: &mut self.d_combined, d_x: &mut self.d_x, d_h0: &mut self.d_h0 };
         mingru::backward(&input, output, par).expect("operands that fit");
     }
-
-    /// Bytes that forward and backward read and write.
-    fn bytes(&self) -> usize {
-        14 * size_of_val(&*self.x) + 2 * size_of_val(&*self.checkpoints)
-    }
 }
 
 fn shape_benches<S: Storage>(c: &mut Criterion, storage: &str, shape: Shape, par: Par, threads: &str) {
     let mut operands = Operands::<S>::new(shape);
     let name = format!("mingru_{storage}_{}x{}x{}_{threads}", shape.batch, shape.time, shape.hidden);
     let mut group = c.benchmark_group(name);
-    let bytes = operands.bytes();
-    group.throughput(Throughput::Bytes(bytes as u64));
+    let (sequence, checkpoints) = (size_of_val(&*operands.x), size_of_val(&*operands.checkpoints));
+    let (forward, backward) = (5 * sequence + checkpoints, 9 * sequence + checkpoints);
+    let bytes = forward + backward;
+    group.throughput(Throughput::Bytes(forward as u64));
     group.bench_function("forward", |b| b.iter(|| operands.forward(par)));
+    group.throughput(Throughput::Bytes(backward as u64));
     group.bench_function("backward", |b| b.iter(|| operands.backward(par)));
+    group.throughput(Throughput::Bytes(bytes as u64));
     group.bench_function("forward_backward", |b| {
         b.iter(|| {
             operands.forward(par);
