@@ -42,7 +42,7 @@ def measure(fn, *, warmup=2, budget_s=None, min_reps=5, max_reps=400):
     `fn` must wait for its own result (`block_until_ready` for JAX).
     """
     if budget_s is None:
-        budget_s = 0.7 if QUICK else 2.5
+        budget_s = 0.7 if QUICK else 1.5
     for _ in range(warmup):
         fn()
     times = []
