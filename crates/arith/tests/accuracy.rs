@@ -108,14 +108,14 @@ fn short_cuts_agree() {
 }
 
 const CASES: &[Case] = &[
-    Case { name: "exp", f: slice::exp, oracle: oracle::exp, bound: 2.0, domain: everywhere },
-    Case { name: "sigmoid", f: slice::sigmoid, oracle: oracle::sigmoid, bound: 2.0, domain: everywhere },
-    Case { name: "tanh", f: slice::tanh, oracle: oracle::tanh, bound: 2.0, domain: everywhere },
-    Case { name: "ln", f: slice::ln, oracle: f64::ln, bound: 2.0, domain: everywhere },
-    Case { name: "ln_1p", f: slice::ln_1p, oracle: oracle::ln_1p, bound: 2.0, domain: everywhere },
-    Case { name: "softplus", f: slice::softplus, oracle: oracle::softplus, bound: 2.0, domain: everywhere },
-    Case { name: "sin, |x| <= 2^13", f: slice::sin, oracle: oracle::sin, bound: 2.0, domain: in_range },
-    Case { name: "cos, |x| <= 2^13", f: slice::cos, oracle: oracle::cos, bound: 2.0, domain: in_range },
+    Case { name: "exp", f: slice::exp, oracle: oracle::exp, bound: 1.04, domain: everywhere },
+    Case { name: "sigmoid", f: slice::sigmoid, oracle: oracle::sigmoid, bound: 1.87, domain: everywhere },
+    Case { name: "tanh", f: slice::tanh, oracle: oracle::tanh, bound: 1.94, domain: everywhere },
+    Case { name: "ln", f: slice::ln, oracle: f64::ln, bound: 0.81, domain: everywhere },
+    Case { name: "ln_1p", f: slice::ln_1p, oracle: oracle::ln_1p, bound: 1.39, domain: everywhere },
+    Case { name: "softplus", f: slice::softplus, oracle: oracle::softplus, bound: 1.69, domain: everywhere },
+    Case { name: "sin, |x| <= 2^13", f: slice::sin, oracle: oracle::sin, bound: 0.91, domain: in_range },
+    Case { name: "cos, |x| <= 2^13", f: slice::cos, oracle: oracle::cos, bound: 0.88, domain: in_range },
 ];
 
 /// |got - want| in units of the last place of `want`; infinite where one of them is NaN or infinite and the other not.

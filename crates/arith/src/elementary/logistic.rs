@@ -5,7 +5,8 @@ use super::fma;
 
 /// `1 / (1 + e^-x)`.
 ///
-/// Error below TODO ulp, tails included: they keep their relative precision down to the smallest subnormal.
+/// Error below 1.87 ulp, tails included: they keep their relative precision down to the subnormals (+0 below -103.63).
+/// Without the correction of the denominator it would be above 2, for a seventh less time.
 /// `sigmoid(0) = 0.5` exactly, `sigmoid(-inf) = +0`, `sigmoid(inf) = 1`, NaN stays NaN; never outside [0, 1].
 ///
 /// ```

@@ -5,7 +5,7 @@
 /// Through `f64`, with separate multiplications and additions, since hosts without FMA must give the same bits: the
 /// logarithm is good to 2^-44, so its product with `y` (below 2^8 where the result is finite) is good to 2^-36.
 ///
-/// Error below TODO ulp. Special values, in this order:
+/// Error below 0.505 ulp (every 61st `x` for 16 exponents from -10^6 to 10^8, and all near 1). Special values, in this order:
 /// * `y = ±0` gives 1 for every `x`, and `x = 1` gives 1 for every `y`, NaN included (as IEEE 754's pow); so `0^0 = 1`;
 /// * NaN in either argument, or `x < 0` (integer `y` too), gives NaN;
 /// * `x = ±0` is +0: 0 for `y > 0`, infinity for `y < 0`; `x = inf`: infinity for `y > 0`, 0 for `y < 0`.

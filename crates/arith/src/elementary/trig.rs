@@ -46,8 +46,8 @@ fn pick(x: f32, quadrant: u32, odd: f32, even: f32) -> f32 {
 
 /// `sin(x)`, x in radians; exactly odd.
 ///
-/// Error below TODO ulp for |x| <= 2^13, and below TODO ulp for |x| <= 2^20. Beyond 2^20, where an f32 no longer
-/// resolves the period well, and for infinities, the result is NaN. `sin(±0) = ±0`.
+/// Error below 0.91 ulp for |x| <= 2^13. Up to 2^20 the absolute error stays below 7e-7 (seen in samples, not in a
+/// sweep). Beyond 2^20 and for infinities the result is NaN. `sin(±0) = ±0`.
 #[inline(always)]
 pub fn sin(x: f32) -> f32 {
     let (quadrant, sin, cos) = reduced(x);
@@ -57,8 +57,7 @@ pub fn sin(x: f32) -> f32 {
 
 /// `cos(x)`, x in radians; exactly even.
 ///
-/// Error below TODO ulp for |x| <= 2^13, and below TODO ulp for |x| <= 2^20. Beyond 2^20 and for infinities NaN, as
-/// for [`sin`]. `cos(0) = 1`.
+/// Error below 0.88 ulp for |x| <= 2^13; beyond, as for [`sin`]. `cos(0) = 1`.
 #[inline(always)]
 pub fn cos(x: f32) -> f32 {
     let (quadrant, sin, cos) = reduced(x);
