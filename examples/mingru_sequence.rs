@@ -99,10 +99,10 @@ fn remember_a_bit() -> Result<(), mingru::Error> {
 
         // The logistic loss, ln(1 + e^-m) with the margin m = +-(readout . out), and its gradient.
         let (mut loss, mut right) = (0.0, 0);
-        for b in 0..BATCH {
+        for (b, &bit) in target.iter().enumerate() {
             let last = (b * TIME + DELAY) * HIDDEN..(b * TIME + TIME) * HIDDEN;
             let logit = out[last.clone()].iter().zip(&readout).fold(0.0, |sum, (&h, &r)| arith::fma(h, r, sum));
-            let sign = if target[b] { 1.0 } else { -1.0 };
+            let sign = if bit { 1.0 } else { -1.0 };
             loss += arith::softplus(-sign * logit) / BATCH as f32;
             right += usize::from(sign * logit > 0.0);
             let slope = -sign * arith::sigmoid(-sign * logit) / BATCH as f32;
