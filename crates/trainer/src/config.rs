@@ -169,7 +169,7 @@ impl Config {
         if self.policy.layers > 64 {
             return Err(Error::config("policy.layers", self.policy.layers, "at most 64"));
         }
-        if self.horizon % self.segment_steps() != 0 {
+        if !self.horizon.is_multiple_of(self.segment_steps()) {
             return Err(Error::config("segment", self.segment, "a divisor of horizon"));
         }
         let widest = self.policy.encoder.iter().copied().max().unwrap_or(1).saturating_mul(3);
