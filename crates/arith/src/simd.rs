@@ -38,6 +38,9 @@ pub enum Isa {
 impl Isa {
     /// The best one that this machine has: one relaxed load after the first call. Without `std`, which has the
     /// detection, always the baseline.
+    ///
+    /// The environment variable `LOCKSTEP_ISA`, read once, sets an upper limit: `scalar`, `avx2` or `avx512`; any
+    /// other value sets none. It is there to compare whole programs, which must give the same bits under each.
     #[inline]
     pub fn detect() -> Self {
         #[cfg(feature = "std")]
@@ -68,6 +71,12 @@ impl Isa {
                 }
             }
         }
+        let limit = match std::env::var("LOCKSTEP_ISA").as_deref() {
+            Ok("scalar") => Self::Scalar,
+            Ok("avx2") => Self::Avx2,
+            _ => Self::Avx512,
+        };
+        let best = best.min(limit);
         let code = match best {
             Self::Scalar => 1,
             Self::Avx2 => 2,

@@ -1,0 +1,58 @@
+//! A run's bits, written down: on another machine, or with another instruction set, they must be these.
+
+use std::process::Command;
+
+use sha2::{Digest, Sha256};
+use trainer::env::CartPole;
+use trainer::{Config, PolicyConfig, PriorityConfig, Trainer};
+
+/// SHA-256 of the parameters (f32, little-endian) after [`run`]. A change of these digits is a breaking change.
+const GOLDEN: &str = "2287b3b4970599349e419bb123c153b8608e2499bcc8b2055773766ae7b5aa21";
+
+fn run() -> String {
+    let config = Config {
+        seed: 11,
+        environments: 40,
+        horizon: 48,
+        segment: 24,
+        total_steps: 40 * 48 * 6,
+        policy: PolicyConfig { encoder: vec![33, 20], layers: 2 },
+        priority: PriorityConfig { alpha: 0.6, ..PriorityConfig::default() },
+        ..Config::default()
+    };
+    let mut trainer = Trainer::new(config, 2, |_| CartPole::new()).unwrap();
+    while !trainer.is_finished() {
+        trainer.update().unwrap();
+    }
+    let bytes: Vec<u8> = trainer.parameters().iter().flat_map(|p| p.to_le_bytes()).collect();
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[test]
+fn the_parameters_have_these_bits() {
+    assert_eq!(run(), GOLDEN);
+}
+
+/// The child of the test below.
+#[test]
+#[ignore = "run by the_bits_do_not_depend_on_the_instruction_set, in a process of its own"]
+fn child() {
+    println!("isa {:?} digest {}", arith::simd::Isa::detect(), run());
+}
+
+#[test]
+fn the_bits_do_not_depend_on_the_instruction_set() {
+    for (limit, isa) in [("scalar", "Scalar"), ("avx2", "Avx2"), ("avx512", "Avx512")] {
+        let output = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "child", "--ignored", "--nocapture"])
+            .env("LOCKSTEP_ISA", limit)
+            .output()
+            .unwrap();
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(text.contains(&format!("digest {GOLDEN}")), "{limit}: {text}");
+        // The limit took effect, as far as the machine goes.
+        let found = format!("{:?}", arith::simd::Isa::detect());
+        assert!(text.contains(&format!("isa {isa} ")) || text.contains(&format!("isa {found} ")), "{limit}: {text}");
+        assert!(limit != "scalar" || text.contains("isa Scalar "), "{text}");
+    }
+}
