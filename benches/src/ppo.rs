@@ -68,18 +68,45 @@ pub struct Solved {
     pub mean_return: f64,
 }
 
-/// Trains mini_trainer's CartPole configuration until 100 greedy episodes have a mean return of at least 475.
+/// Which of mini_trainer's configurations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Policy {
+    /// A hidden layer of 64 and a minGRU layer of 64.
+    MinGru,
+    /// Two hidden layers of 64.
+    Mlp,
+}
+
+impl Policy {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::MinGru, Self::Mlp];
+
+    /// Short name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::MinGru => "mingru",
+            Self::Mlp => "mlp",
+        }
+    }
+}
+
+/// Trains one of mini_trainer's CartPole configurations until 100 greedy episodes have a mean return of at least 475.
+/// Evaluates after every second update once the sampled episodes' mean return is at least 300.
 ///
 /// # Errors
 /// Those of the trainer.
-pub fn solve(seed: u64, threads: usize) -> Result<Solved, Box<dyn std::error::Error>> {
-    let config: Config = toml::from_str(include_str!("../../examples/configs/cartpole.toml"))?;
+pub fn solve(policy: Policy, seed: u64, threads: usize) -> Result<Solved, Box<dyn std::error::Error>> {
+    let text = match policy {
+        Policy::MinGru => include_str!("../../examples/configs/cartpole.toml"),
+        Policy::Mlp => include_str!("../../examples/configs/cartpole_mlp.toml"),
+    };
+    let config: Config = toml::from_str(text)?;
     let begin = Instant::now();
     let mut trainer = Trainer::new(Config { seed, ..config }, threads, |_| CartPole::new())?;
     let mut mean_return = f64::NAN;
     while !trainer.is_finished() {
         let metrics = trainer.update()?;
-        if metrics.mean_return >= 300.0 && trainer.updates() % 4 == 0 {
+        if metrics.mean_return >= 300.0 && trainer.updates() % 2 == 0 {
             mean_return = trainer.evaluate(100, |_| CartPole::new())?.mean_return();
             if mean_return >= 475.0 {
                 break;

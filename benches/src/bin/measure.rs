@@ -7,7 +7,7 @@
 
 use std::time::Instant;
 
-use lockstep_benches::ppo::{self, Variant};
+use lockstep_benches::ppo::{self, Policy, Variant};
 use serde_json::json;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -59,16 +59,19 @@ fn ppo_speed(shape: &str) -> Result<(), Box<dyn std::error::Error>> {
 
 /// Wall time and steps until 100 greedy episodes have a mean return of 475, for three seeds.
 fn ppo_solve() -> Result<(), Box<dyn std::error::Error>> {
-    for threads in [1, 2] {
-        for seed in [1, 2, 3] {
-            let solved = ppo::solve(seed, threads)?;
-            println!(
-                "{}",
-                json!({
-                    "peer": "lockstep", "task": "ppo_solve", "shape": format!("seed{seed}"), "threads": threads,
-                    "unit": "s", "value": solved.seconds, "steps": solved.steps, "mean_return": solved.mean_return,
-                })
-            );
+    for policy in Policy::ALL {
+        for threads in [1, 2] {
+            for seed in [1, 2, 3] {
+                let solved = ppo::solve(policy, seed, threads)?;
+                println!(
+                    "{}",
+                    json!({
+                        "peer": format!("lockstep {}", policy.name()), "task": "ppo_solve",
+                        "shape": format!("seed{seed}"), "threads": threads, "unit": "s", "value": solved.seconds,
+                        "steps": solved.steps, "mean_return": solved.mean_return,
+                    })
+                );
+            }
         }
     }
     Ok(())
