@@ -210,6 +210,7 @@ fn run<E: Env>(args: &Args, env: Environment, make: fn(usize) -> E) -> Result<bo
     );
     let (begin, first_step) = (Instant::now(), trainer.steps());
     let mut solved = None;
+    let mut evaluations = Vec::new();
     let mut best_evaluated = f64::NEG_INFINITY;
     while !trainer.is_finished() && (args.all_steps || solved.is_none()) {
         let metrics = match trainer.update() {
@@ -238,6 +239,7 @@ fn run<E: Env>(args: &Args, env: Environment, make: fn(usize) -> E) -> Result<bo
         if solved.is_none() && metrics.mean_return >= 0.8 * env.score() && metrics.mean_return > best_evaluated {
             best_evaluated = metrics.mean_return;
             let mean = trainer.evaluate(EPISODES, make)?.mean_return();
+            evaluations.push((trainer.steps(), mean));
             if mean >= env.score() {
                 solved = Some((trainer.steps(), begin.elapsed(), mean));
             }
@@ -250,11 +252,13 @@ fn run<E: Env>(args: &Args, env: Environment, make: fn(usize) -> E) -> Result<bo
     metrics_file.flush()?;
     bar.finish();
     trainer.save(&checkpoint)?;
-    mini_trainer_plot::learning_curve(&out.join("learning_curve.png"), env.name(), env.score(), &history)?;
     if let Some((steps, time, mean)) = solved {
         println!("solved after {steps} steps, {:.2} s: mean return {mean:.2}", time.as_secs_f64());
     }
     let mean = trainer.evaluate(EPISODES, make)?.mean_return();
+    evaluations.push((trainer.steps(), mean));
+    let picture = out.join("learning_curve.png");
+    mini_trainer_plot::learning_curve(&picture, env.name(), env.score(), &history, &evaluations)?;
     println!("mean return {mean:.2} over {EPISODES} evaluation episodes (score: {})", env.score());
     println!("wrote config.toml, metrics.jsonl, learning_curve.png and checkpoint.safetensors to {}", out.display());
     Ok(mean >= env.score())
