@@ -188,22 +188,6 @@ impl<'a> Logits<'a> {
     }
 }
 
-/// [`Logits::sample`] of all rows of `data` (rows, stride), without masks.
-///
-/// # Errors
-/// As [`Logits::new`] and [`Logits::sample`].
-pub fn sample_rows(
-    isa: Isa,
-    data: &[f32],
-    stride: usize,
-    actions: usize,
-    words: &[u32],
-    chosen: &mut [u32],
-    log_probs: &mut [f32],
-) -> Result<(), Error> {
-    Logits::new(data, stride, actions)?.sample(isa, words, chosen, log_probs)
-}
-
 /// The likeliest action of one row of logits: the first of equals; NaN is never larger. 0 for an empty row.
 ///
 /// ```
