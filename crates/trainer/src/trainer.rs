@@ -85,12 +85,12 @@ impl<E: Env> Trainer<E> {
         self.failed = result.is_err();
         let mut metrics = result?;
         self.updates += 1;
-        for episode in self.plan.rollout.groups.iter().flat_map(|group| &group.finished) {
+        for episode in self.plan.rollout.finished() {
             metrics.episodes += 1;
             if self.recent.len() == WINDOW {
                 self.recent.pop_front();
             }
-            self.recent.push_back(*episode);
+            self.recent.push_back(episode);
         }
         metrics.steps = self.steps();
         let count = self.recent.len() as f64;
@@ -154,7 +154,7 @@ impl<E: Env> Trainer<E> {
 
     /// Environment steps so far.
     pub fn steps(&self) -> u64 {
-        self.updates * self.config.steps_per_update()
+        self.updates.saturating_mul(self.config.steps_per_update())
     }
 
     /// Updates so far.

@@ -30,8 +30,9 @@ pub(crate) struct Rollout {
     pub(crate) groups: Vec<Group>,
     segments_per_environment: usize,
     segment_steps: usize,
-    /// One element for each group.
-    shares: Vec<f32>,
+    /// Returns and values of all rows, (N, T) each.
+    returns: Vec<f32>,
+    values: Vec<f32>,
 }
 
 /// One segment's rows, (steps, ..) each, and the states before its first step, (L, H).
@@ -65,8 +66,14 @@ impl Rollout {
             first += count;
         }
         let segment_steps = config.segment_steps();
-        let shares = vec![0.0; groups.len()];
-        Ok(Self { groups, segments_per_environment: config.horizon / segment_steps, segment_steps, shares })
+        let zeros = || vec![0.0; config.environments * config.horizon];
+        Ok(Self {
+            groups,
+            segments_per_environment: config.horizon / segment_steps,
+            segment_steps,
+            returns: zeros(),
+            values: zeros(),
+        })
     }
 
     /// Takes T steps of every environment and computes advantages.
@@ -86,15 +93,22 @@ impl Rollout {
         }
     }
 
-    /// How much of the returns' variance the values explain: the mean over groups, weighted by their rows.
+    /// How much of the returns' variance the values explain, over all rows of the rollout.
     pub(crate) fn explained_variance(&mut self, isa: Isa) -> f32 {
-        let mut rows = 0;
-        for (share, group) in self.shares.iter_mut().zip(&self.groups) {
-            let count = group.row_returns.len();
-            *share = count as f32 * explained_variance(isa, &group.row_returns, &group.row_values);
-            rows += count;
+        let mut start = 0;
+        for group in &self.groups {
+            let end = start + group.row_returns.len();
+            self.returns[start..end].copy_from_slice(&group.row_returns);
+            self.values[start..end].copy_from_slice(&group.row_values);
+            start = end;
         }
-        arith::sum::sum(&self.shares) / rows as f32
+        explained_variance(isa, &self.returns, &self.values)
+    }
+
+    /// The episodes that ended, by step, then environment.
+    pub(crate) fn finished(&self) -> impl Iterator<Item = Episode> {
+        let steps = self.segments_per_environment * self.segment_steps;
+        (0..steps).flat_map(|t| self.groups.iter().flat_map(move |group| group.finished_at(t)))
     }
 
     /// States (L, N, H) and keep flags (N) that the next rollout starts from.
@@ -179,8 +193,8 @@ pub(crate) struct Group {
     row_returns: Vec<f32>,
     /// (G, segments per environment, L, H).
     states: Vec<f32>,
-    /// Episodes that ended, by step, then environment.
-    pub(crate) finished: Vec<Episode>,
+    /// Steps at which episodes ended, and the episodes, by step, then environment.
+    finished: Vec<(usize, Episode)>,
 
     // The rollout by time, (T, G).
     rewards: Vec<f32>,
@@ -307,6 +321,12 @@ impl Group {
         self.compute_advantages(context)
     }
 
+    /// The episodes that ended at step `t`.
+    fn finished_at(&self, t: usize) -> impl Iterator<Item = Episode> {
+        let first = self.finished.partition_point(|&(step, _)| step < t);
+        self.finished[first..].iter().take_while(move |&&(step, _)| step == t).map(|&(_, episode)| episode)
+    }
+
     /// Where each layer's states lie: in (L, N, H), `total` elements in all, and in the group's own (L, G, H).
     fn state_places(&self, total: usize) -> impl Iterator<Item = (Range<usize>, Range<usize>)> + use<> {
         let (layers, block) = (self.layers, self.count * self.width);
@@ -362,7 +382,7 @@ impl Group {
                 self.cut.push(i);
             }
             if let Some(episode) = transition.finished {
-                self.finished.push(episode);
+                self.finished.push((t, episode));
             }
         }
     }

@@ -29,12 +29,18 @@ fn script(i: usize) -> Scripted {
     Scripted::new(lines, 3).unwrap()
 }
 
-/// Case 32: the actor's input after an end is the reset's observation; the value after a truncation is that of the final
-/// observation from the state before the reset; each of an episode's steps is one row and no row is made up. Case 23:
-/// segments bootstrap past their end.
-#[test]
-fn case_32_rows_and_advantages_are_those_of_the_episodes() {
-    for layers in [0, 2] {
+/// A rollout's parts, over environments that play [`script`].
+struct Fixture {
+    config: Config,
+    layout: Layout,
+    parameters: Vec<f32>,
+    packed: Packed,
+    envs: VecEnv<Scripted>,
+    rollout: Rollout,
+}
+
+impl Fixture {
+    fn new(layers: usize) -> Self {
         let config = Config {
             environments: ENVIRONMENTS,
             horizon: STEPS,
@@ -51,20 +57,86 @@ fn case_32_rows_and_advantages_are_those_of_the_episodes() {
         }
         let mut packed = Packed::new(&layout).unwrap();
         packed.pack(&layout, &parameters).unwrap();
-        let mut envs = VecEnv::new(ENVIRONMENTS, script, |i| Stream::new(1, i as u64)).unwrap();
-        let mut rollout = Rollout::new(&config, &layout, &packed, 2).unwrap();
-        let wide: Vec<f64> = parameters.iter().map(|&w| f64::from(w)).collect();
-        let policy = Policy { layout: &layout, parameters: &wide };
-        let mut actors: Vec<Actor> = (0..ENVIRONMENTS).map(|i| Actor::new(i, &layout)).collect();
+        let envs = VecEnv::new(ENVIRONMENTS, script, |i| Stream::new(1, i as u64)).unwrap();
+        let rollout = Rollout::new(&config, &layout, &packed, 2).unwrap();
+        Self { config, layout, parameters, packed, envs, rollout }
+    }
+
+    fn run(&mut self, round: u64) {
+        let Self { config, packed, envs, rollout, .. } = self;
+        let context = Context { isa: Isa::detect(), config, packed, first_step: round * STEPS as u64 };
+        rollout.run(&context, envs, Par::Serial).unwrap();
+    }
+}
+
+/// Case 32: the actor's input after an end is the reset's observation; the value after a truncation is that of the final
+/// observation from the state before the reset; each of an episode's steps is one row and no row is made up. Case 23:
+/// segments bootstrap past their end.
+#[test]
+fn case_32_rows_and_advantages_are_those_of_the_episodes() {
+    for layers in [0, 2] {
+        let mut fixture = Fixture::new(layers);
+        let wide: Vec<f64> = fixture.parameters.iter().map(|&w| f64::from(w)).collect();
+        let mut actors: Vec<Actor> = (0..ENVIRONMENTS).map(|i| Actor::new(i, &fixture.layout)).collect();
         for round in 0..3 {
-            let context =
-                Context { isa: Isa::detect(), config: &config, packed: &packed, first_step: round * STEPS as u64 };
-            rollout.run(&context, &mut envs, Par::Serial).unwrap();
+            fixture.run(round);
+            let policy = Policy { layout: &fixture.layout, parameters: &wide };
             for (i, actor) in actors.iter_mut().enumerate() {
-                actor.check(&policy, &rollout.segment(i));
+                actor.check(&policy, &fixture.rollout.segment(i));
             }
         }
     }
+}
+
+/// 35 environments are two groups; what a run reports must not show it.
+#[test]
+fn finished_episodes_come_in_order_of_time() {
+    let mut fixture = Fixture::new(0);
+    let mut alone = VecEnv::new(ENVIRONMENTS, script, |i| Stream::new(1, i as u64)).unwrap();
+    let mut transitions = vec![Transition::default(); ENVIRONMENTS];
+    for round in 0..2 {
+        fixture.run(round);
+        let mut expected = Vec::new();
+        for _ in 0..STEPS {
+            alone.step(&[0; ENVIRONMENTS], &mut transitions, &mut [0.0; 2 * ENVIRONMENTS]).unwrap();
+            expected.extend(transitions.iter().filter_map(|t| t.finished));
+        }
+        assert_eq!(fixture.rollout.finished().collect::<Vec<_>>(), expected);
+        assert!(expected.len() > 100);
+    }
+}
+
+#[test]
+fn explained_variance_is_that_of_all_rows() {
+    /// `1 - var(return - value) / var(return)` in f64.
+    fn exact(rows: &[(f64, f64)]) -> f64 {
+        let spread = |x: &dyn Fn(&(f64, f64)) -> f64| {
+            let mean = rows.iter().map(x).sum::<f64>() / rows.len() as f64;
+            rows.iter().map(|row| (x(row) - mean).powi(2)).sum::<f64>()
+        };
+        1.0 - spread(&|(r, v)| r - v) / spread(&|(r, _)| *r)
+    }
+    let mut fixture = Fixture::new(2);
+    fixture.run(0);
+    // Between the groups too there is variance, of which the values explain some.
+    let Group { row_returns, row_values, .. } = &mut fixture.rollout.groups[1];
+    row_returns.iter_mut().for_each(|r| *r += 3.0);
+    row_values.iter_mut().for_each(|v| *v += 2.0);
+    let by_environment: Vec<Vec<(f64, f64)>> = (0..ENVIRONMENTS)
+        .map(|i| {
+            let segment = fixture.rollout.segment(i);
+            segment.returns.iter().zip(segment.values).map(|(&r, &v)| (f64::from(r), f64::from(v))).collect()
+        })
+        .collect();
+    let all = exact(&by_environment.concat());
+    let got = f64::from(fixture.rollout.explained_variance(Isa::detect()));
+    // A difference has two roundings and its square one, a sum of 455 of them 20 more; the quotient has two sums, and the
+    // subtractions of the first element and the mean may cost a factor of 4: below 200 of 2^-24, relative to the quotient.
+    let tolerance = 200.0 * 2f64.powi(-24) * (2.0 - all);
+    assert!((got - all).abs() < tolerance, "{got} for {all}");
+    // Not a mean over the groups of 32 and 3 environments.
+    let groups: f64 = by_environment.chunks(GROUP).map(|g| g.len() as f64 * exact(&g.concat())).sum();
+    assert!((groups / ENVIRONMENTS as f64 - all).abs() > 1e-2, "{all}");
 }
 
 /// The f64 model of one environment.
