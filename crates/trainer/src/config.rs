@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::env::Spec;
 use crate::error::Error;
+use crate::loss::categorical::MAX_ACTIONS;
 use crate::schedule::Schedule;
 
 /// The network: an MLP encoder (tanh), a stack of minGRU layers, a linear decoder with a value head.
@@ -118,9 +120,12 @@ impl Default for Config {
     }
 }
 
-/// Largest product of sizes that a configuration may ask for, in f32s: 64 GiB. It bounds allocations, so that a typing
-/// error is an error and not an abort.
-const LARGEST: usize = 1 << 34;
+/// Largest product of sizes that a configuration may ask for, in f32s: 64 GiB, or what the address space holds. It bounds
+/// allocations, so that a typing error is an error and not an abort.
+const LARGEST: usize = if usize::BITS > 32 { 1_usize.wrapping_shl(34) } else { isize::MAX as usize / size_of::<f32>() };
+
+/// Most minibatches of an update.
+const MOST_MINIBATCHES: usize = 1 << 20;
 
 impl Config {
     /// Steps in a segment, with 0 resolved.
@@ -181,6 +186,17 @@ impl Config {
                 "fewer: the rollout does not fit",
             ));
         }
+        let weights = self.policy.encoder.windows(2).fold(0, |n: usize, w| n.saturating_add(w[0].saturating_mul(w[1])));
+        let hidden = self.policy.encoder.last().copied().unwrap_or(1);
+        let weights = weights.saturating_add(hidden.saturating_mul(hidden).saturating_mul(3 * self.policy.layers));
+        if weights > LARGEST {
+            let got = format!("{:?} with {} layers", self.policy.encoder, self.policy.layers);
+            return Err(Error::config("policy.encoder", got, "narrower: the weights do not fit"));
+        }
+        if self.epochs.checked_mul(self.minibatches).is_none_or(|n| n > MOST_MINIBATCHES) {
+            let got = format!("{} (with {} minibatches)", self.epochs, self.minibatches);
+            return Err(Error::config("epochs", got, "at most 2^20 minibatches in an update"));
+        }
         if self.environments * self.horizon > u32::MAX as usize / 4 {
             return Err(Error::config("environments", self.environments, "at most 2^30 steps in a rollout"));
         }
@@ -208,6 +224,23 @@ impl Config {
         self.schedule("learning_rate", &self.learning_rate, 0.0, 1.0, "in [0, 1] at every update")?;
         self.schedule("entropy_coefficient", &self.entropy_coefficient, -1e3, 1e3, "finite at every update")?;
         self.schedule("priority.beta", &self.priority.beta, 0.0, 1.0, "in [0, 1] at every update")?;
+        Ok(())
+    }
+
+    /// Checks that environments of `spec` can be trained on.
+    pub(crate) fn check_environment(&self, spec: &Spec) -> Result<(), Error> {
+        let wrong = |what, expected: String, got: String| {
+            Err(Error::Argument { operation: "UpdatePlan::compile", what, expected, got })
+        };
+        if !usize::try_from(spec.actions).is_ok_and(|n| (1..=MAX_ACTIONS).contains(&n)) {
+            return wrong("actions", format!("from 1 to {MAX_ACTIONS}"), spec.actions.to_string());
+        }
+        let first = self.policy.encoder.first().copied().unwrap_or(1);
+        let rows = (self.environments * self.horizon).max(first);
+        let most = LARGEST / rows;
+        if !(1..=most).contains(&spec.observation) {
+            return wrong("elements of an observation", format!("from 1 to {most}"), spec.observation.to_string());
+        }
         Ok(())
     }
 

@@ -2,8 +2,9 @@
 
 use std::fs;
 
-use trainer::env::{self, CartPole, Env, RepeatPrevious, Rng, Spec, Step};
-use trainer::{Config, Error, PolicyConfig, Trainer, schedule::Schedule};
+use arith::random::Stream;
+use trainer::env::{self, CartPole, Env, RepeatPrevious, Rng, Scripted, Spec, Step, VecEnv};
+use trainer::{Config, Error, Learner, PolicyConfig, Trainer, UpdatePlan, schedule::Schedule};
 
 fn config() -> Config {
     Config {
@@ -24,7 +25,7 @@ fn message(result: Result<Trainer<CartPole>, Error>) -> String {
 
 #[test]
 fn case_33_sizes_of_zero_and_too_few_segments_are_errors() {
-    let wrong: [(Config, &str); 12] = [
+    let wrong: [(Config, &str); 16] = [
         (Config { environments: 0, ..config() }, "environments is 0"),
         (Config { horizon: 0, ..config() }, "horizon is 0"),
         (Config { epochs: 0, ..config() }, "epochs is 0"),
@@ -37,6 +38,17 @@ fn case_33_sizes_of_zero_and_too_few_segments_are_errors() {
         (Config { environments: usize::MAX, ..config() }, "environments is 18446744073709551615"),
         (Config { policy: PolicyConfig { encoder: vec![], layers: 0 }, ..config() }, "policy.encoder is []"),
         (Config { clip: Schedule::Constant { value: -0.1 }, ..config() }, "clip is -0.1"),
+        // Sizes that no memory holds are refused before any is asked for.
+        (Config { epochs: usize::MAX, ..config() }, "epochs is 18446744073709551615"),
+        (Config { epochs: 1 << 19, ..config() }, "epochs is 524288"),
+        (
+            Config { policy: PolicyConfig { encoder: vec![1 << 16; 9], layers: 0 }, ..config() },
+            "policy.encoder is [65536",
+        ),
+        (
+            Config { policy: PolicyConfig { encoder: vec![1 << 16], layers: 2 }, ..config() },
+            "policy.encoder is [65536]",
+        ),
     ];
     for (config, expected) in wrong {
         let got = message(Trainer::new(config, 1, |_| CartPole::new()));
@@ -197,4 +209,57 @@ impl Env for Scaled {
     fn load(&mut self, _: &[u64]) -> Result<(), env::Error> {
         Ok(())
     }
+}
+
+#[test]
+fn environments_too_large_for_the_configuration_are_an_error() {
+    let fine = CartPole::new().spec();
+    let message = |spec: &Spec| UpdatePlan::compile(&config(), spec, false).err().unwrap().to_string();
+    for actions in [0, 1025, u32::MAX] {
+        let got = message(&Spec { actions, ..fine.clone() });
+        assert_eq!(got, format!("UpdatePlan::compile: actions is {actions}, expected from 1 to 1024"));
+    }
+    for observation in [0, 1 << 26, usize::MAX] {
+        let got = message(&Spec { observation, ..fine.clone() });
+        assert!(
+            got.starts_with(&format!("UpdatePlan::compile: elements of an observation is {observation}, ")),
+            "{got}"
+        );
+    }
+    assert!(UpdatePlan::compile(&config(), &fine, false).is_ok());
+}
+
+#[test]
+fn a_plan_refuses_environments_and_learners_of_other_sizes_and_changes_nothing() {
+    let stream = |i| Stream::new(1, i as u64);
+    let spec = CartPole::new().spec();
+    let mut plan = UpdatePlan::compile(&config(), &spec, false).unwrap();
+    let fresh = Learner::new(plan.layout(), &config()).unwrap();
+    let mut learner = fresh.clone();
+    for count in [1, 39, 41] {
+        let mut envs = VecEnv::new(count, |_| CartPole::new(), stream).unwrap();
+        let before = envs.save();
+        let error = plan.run(0, &mut envs, &mut learner).unwrap_err();
+        assert_eq!(error.to_string(), format!("UpdatePlan::run: environments is {count}, expected 40"));
+        assert_eq!(envs.save(), before);
+    }
+    let mut narrow = VecEnv::new(40, |_| Scripted::new(vec![Step::default()], 2).unwrap(), stream).unwrap();
+    let error = plan.run(0, &mut narrow, &mut learner).unwrap_err();
+    assert_eq!(error.to_string(), "UpdatePlan::run: elements of an observation is 2, expected 4");
+    let other = UpdatePlan::compile(&config(), &Spec { actions: 3, ..spec.clone() }, false);
+    let mut envs = VecEnv::new(40, |_| CartPole::new(), stream).unwrap();
+    let error = other.unwrap().run(0, &mut envs, &mut learner).unwrap_err();
+    assert_eq!(error.to_string(), "UpdatePlan::run: actions is 2, expected 3");
+    assert_eq!(learner, fresh);
+    let before = envs.save();
+    learner.parameters.pop();
+    let error = plan.run(0, &mut envs, &mut learner).unwrap_err().to_string();
+    assert!(error.starts_with("UpdatePlan::run: parameters is "), "{error}");
+    let larger = Config { policy: PolicyConfig { encoder: vec![9], layers: 1 }, ..config() };
+    let larger = UpdatePlan::compile(&larger, &spec, false).unwrap();
+    learner = Learner { adam: Learner::new(larger.layout(), &config()).unwrap().adam, ..fresh.clone() };
+    let error = plan.run(0, &mut envs, &mut learner).unwrap_err().to_string();
+    assert!(error.starts_with("UpdatePlan::run: parameters of the optimizer is "), "{error}");
+    assert_eq!((learner.parameters, envs.save()), (fresh.parameters.clone(), before));
+    plan.run(0, &mut envs, &mut fresh.clone()).unwrap();
 }

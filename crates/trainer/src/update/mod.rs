@@ -111,17 +111,11 @@ impl UpdatePlan {
     /// [`UpdatePlan::run`] is called in; the bits are the same either way.
     ///
     /// # Errors
-    /// [`Error::Config`] where the configuration is wrong.
+    /// [`Error::Config`] where the configuration is wrong, [`Error::Argument`] where the environments are too large for
+    /// it or have more than [`MAX_ACTIONS`](loss::categorical::MAX_ACTIONS) actions.
     pub fn compile(config: &Config, spec: &Spec, parallel: bool) -> Result<Self, Error> {
         config.validate()?;
-        if spec.observation == 0 || spec.actions == 0 {
-            return Err(Error::Argument {
-                operation: "UpdatePlan::compile",
-                what: "environment",
-                expected: "at least one observation element and one action".into(),
-                got: format!("{} and {}", spec.observation, spec.actions),
-            });
-        }
+        config.check_environment(spec)?;
         let actions = spec.actions as usize;
         let layout = Layout::new(&config.policy, spec.observation, actions);
         let packed = Packed::new(&layout)?;
@@ -177,9 +171,15 @@ impl UpdatePlan {
     /// only a whole run knows (steps, episodes and their returns; see [`crate::Trainer::update`]).
     ///
     /// # Errors
-    /// What the environments return; [`Error::PolicyOutput`] and [`Error::Optim`] where numbers stop being finite.
-    /// The learner is then as the last complete minibatch left it.
+    /// [`Error::Argument`] where environments or learner have not the sizes that the plan was compiled for: nothing is
+    /// changed then. What the environments return; [`Error::PolicyOutput`] and [`Error::Optim`] where numbers stop being
+    /// finite: the learner is then as the last complete minibatch left it.
     pub fn run<E: Env>(&mut self, update: u64, envs: &mut VecEnv<E>, learner: &mut Learner) -> Result<Metrics, Error> {
+        same("environments", self.config.environments, envs.count())?;
+        same("elements of an observation", self.layout.encoder[0].inputs, envs.spec().observation)?;
+        same("actions", self.layout.actions, envs.spec().actions as usize)?;
+        same("parameters", self.layout.len, learner.parameters.len())?;
+        same("parameters of the optimizer", self.layout.len, learner.adam.first_moments().len())?;
         let at = |schedule: &crate::schedule::Schedule| schedule.value(update);
         let ppo = Ppo {
             clip: at(&self.config.clip),
@@ -198,7 +198,7 @@ impl UpdatePlan {
                         isa: self.isa,
                         config: &self.config,
                         packed: &self.packed,
-                        first_step: update * self.config.horizon as u64,
+                        first_step: update.wrapping_mul(self.config.horizon as u64),
                     };
                     self.rollout.run(&context, envs, self.par)?;
                 }
@@ -321,6 +321,14 @@ impl UpdatePlan {
         let dy = MatRef::new(&batch.d_output, rows, layout.decoder.outputs)?;
         affine_gradient(&layout.decoder, dy, x, gradient, *par, scratch)
     }
+}
+
+fn same(what: &'static str, expected: usize, got: usize) -> Result<(), Error> {
+    if expected == got {
+        return Ok(());
+    }
+    let (expected, got) = (expected.to_string(), got.to_string());
+    Err(Error::Argument { operation: "UpdatePlan::run", what, expected, got })
 }
 
 fn affine_gradient(
