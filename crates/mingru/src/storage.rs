@@ -29,15 +29,10 @@ impl Storage for f32 {
 impl Storage for bf16 {
     #[inline(always)]
     fn load(self) -> f32 {
-        f32::from_bits(u32::from(self.to_bits()) << 16)
+        arith::bf16::to_f32(self)
     }
     #[inline(always)]
     fn store(value: f32) -> Self {
-        let bits = value.to_bits();
-        // Adding just under half a unit of the kept part, plus its last bit, carries exactly when rounding up is right.
-        let rounded = (bits.wrapping_add(0x7FFF + ((bits >> 16) & 1))) >> 16;
-        let quiet = (bits >> 16) | 0x40;
-        // The shift by 16 leaves 16 bits.
-        Self::from_bits(if value.is_nan() { quiet } else { rounded } as u16)
+        arith::bf16::from_f32(value)
     }
 }
