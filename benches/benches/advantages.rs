@@ -1,6 +1,6 @@
 //! Advantages, loss and optimizer on one thread.
 //!
-//! GAE at the shapes of the peers (JAX's jitted scan, numba's loop); the loss on minibatches of 2,048 rows; Adam
+//! GAE at the shapes that `benches/peers` measures; the loss on minibatches of 2,048 rows; Adam
 //! with clipping over whole parameter buffers.
 
 use std::hint::black_box;

@@ -131,7 +131,7 @@ fn orthogonal(w: &mut [f32], rows: usize, cols: usize, gain: f32, stream: Stream
                     *v = arith::fma(-projection, u, *v);
                 }
             }
-            let norm = arith::sum::dot(v, v).sqrt();
+            let norm = arith::sqrt(arith::sum::dot(v, v));
             for v in v.iter_mut() {
                 *v /= norm;
             }

@@ -93,7 +93,6 @@ impl Kernel for JoinLanes<'_> {
 }
 
 /// The lanes of `K` whole chunks from element `start` on.
-///
 #[inline(always)]
 fn whole_chunks<T: Terms, const K: usize>(terms: T, start: usize) -> [Lanes; K] {
     let mut sums = [[0.0; LANES]; K];

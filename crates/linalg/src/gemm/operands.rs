@@ -49,7 +49,7 @@ impl Right {
         Self::Panels { ptr: data.as_ptr(), k, n, t0: 0, j0: 0 }
     }
 
-    /// From row `t` and column `j` on; `j` is a multiple of 32 for panels.
+    /// From row `t` and column `j` on; `j` is a multiple of 16 for panels.
     #[inline]
     pub(crate) fn at(self, t: usize, j: usize) -> Self {
         match self {
