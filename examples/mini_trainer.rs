@@ -12,10 +12,10 @@
 //! whether the run was stopped and resumed on the way.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use clap::{Parser, ValueEnum};
@@ -34,8 +34,8 @@ struct Args {
     /// Environment steps to train for at most; training ends earlier once the score is reached.
     #[arg(long)]
     steps: Option<u64>,
-    /// Seed of the run.
-    #[arg(long)]
+    /// Seed of the run, below 2^63 (TOML's largest integer).
+    #[arg(long, value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     seed: Option<u64>,
     /// Threads; they change the speed and nothing else. Default: one for each core.
     #[arg(long)]
@@ -50,7 +50,7 @@ struct Args {
     #[arg(long)]
     config: Option<PathBuf>,
     /// Plays 100 episodes with this checkpoint's policy and trains nothing.
-    #[arg(long, conflicts_with_all = ["resume", "config", "seed", "steps", "out"])]
+    #[arg(long, conflicts_with_all = ["resume", "config", "seed", "steps", "out", "all_steps"])]
     eval: Option<PathBuf>,
     /// Trains for all steps, even once the score is reached.
     #[arg(long)]
@@ -65,8 +65,14 @@ enum Environment {
     RepeatPrevious,
 }
 
+/// One JSON object an update.
+const METRICS: &str = "metrics.jsonl";
+
 /// Episodes that the score is averaged over.
 const EPISODES: usize = 100;
+
+/// A checkpoint is written after so many updates, or after so long.
+const SAVE_EVERY: (u64, Duration) = (64, Duration::from_secs(10));
 
 impl Environment {
     fn name(self) -> &'static str {
@@ -116,7 +122,15 @@ fn main() -> ExitCode {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::from(2),
         Err(error) => {
-            eprintln!("error: {error:#}");
+            // Some errors' texts hold their cause's.
+            let mut text = String::new();
+            for cause in error.chain().map(ToString::to_string) {
+                if !text.ends_with(&cause) {
+                    text += if text.is_empty() { "" } else { ": " };
+                    text += &cause;
+                }
+            }
+            eprintln!("error: {text}");
             ExitCode::FAILURE
         }
     }
@@ -187,15 +201,18 @@ fn run<E: Env>(args: &Args, env: Environment, make: fn(usize) -> E) -> Result<bo
     };
     fs::create_dir_all(&out).with_context(|| format!("cannot make the folder {}", out.display()))?;
     let checkpoint = out.join("checkpoint.safetensors");
-    fs::write(out.join("config.toml"), toml::to_string(trainer.config())?).context("cannot write config.toml")?;
+    let text = toml::to_string(trainer.config()).context("the configuration can't be written as TOML")?;
+    fs::write(out.join("config.toml"), text).context("cannot write config.toml")?;
 
     // On resume the metrics of the updates before the checkpoint stay.
-    let metrics_path = out.join("metrics.jsonl");
-    let mut history = earlier(&metrics_path, trainer.updates())?;
-    let mut metrics_file = BufWriter::new(File::create(&metrics_path).context("cannot write metrics.jsonl")?);
-    for metrics in &history {
-        write_line(&mut metrics_file, metrics)?;
-    }
+    let mut history = match &args.resume {
+        Some(path) => earlier(&path.with_file_name(METRICS), trainer.updates())?,
+        None => Vec::new(),
+    };
+    let mut metrics_file = start_metrics(&out, &history)?;
+    // From here on the folder is this run's, whenever it is stopped.
+    trainer.save(&checkpoint)?;
+    let mut saved = Instant::now();
 
     let total = trainer.config().updates() * trainer.config().steps_per_update();
     let bar = ProgressBar::new(total).with_position(trainer.steps());
@@ -212,17 +229,24 @@ fn run<E: Env>(args: &Args, env: Environment, make: fn(usize) -> E) -> Result<bo
     let mut solved = None;
     let mut evaluations = Vec::new();
     let mut best_evaluated = f64::NEG_INFINITY;
+    // Greedy play runs ahead of the sampled returns, so ask for the score from 80 % of it on.
+    let promising = |mean_return: f64, best: f64| mean_return >= 0.8 * env.score() && mean_return > best;
+    for metrics in &history {
+        // What a run that never stopped would have evaluated, so that both end at the same update.
+        if promising(metrics.mean_return, best_evaluated) {
+            best_evaluated = metrics.mean_return;
+        }
+    }
     while !trainer.is_finished() && (args.all_steps || solved.is_none()) {
         let metrics = match trainer.update() {
             Ok(metrics) => metrics,
             Err(error) => {
-                // Nothing is lost: the last checkpoint and all metrics stay on the disk.
-                metrics_file.flush()?;
+                // The last checkpoint and all metrics stay on the disk.
                 bar.abandon();
                 return Err(error).with_context(|| format!("training stopped at step {}", trainer.steps()));
             }
         };
-        write_line(&mut metrics_file, &metrics)?;
+        metrics_file.write_all(line(&metrics)?.as_bytes()).context("cannot write metrics.jsonl")?;
         let rate = (trainer.steps() - first_step) as f64 / begin.elapsed().as_secs_f64();
         bar.set_position(trainer.steps());
         bar.set_message(format!(
@@ -235,8 +259,7 @@ fn run<E: Env>(args: &Args, env: Environment, make: fn(usize) -> E) -> Result<bo
             metrics.approx_kl,
             metrics.clip_fraction * 100.0
         ));
-        // Greedy play runs ahead of the sampled returns, so ask for the score from 80 % of it on.
-        if solved.is_none() && metrics.mean_return >= 0.8 * env.score() && metrics.mean_return > best_evaluated {
+        if solved.is_none() && promising(metrics.mean_return, best_evaluated) {
             best_evaluated = metrics.mean_return;
             let mean = trainer.evaluate(EPISODES, make)?.mean_return();
             evaluations.push((trainer.steps(), mean));
@@ -245,11 +268,11 @@ fn run<E: Env>(args: &Args, env: Environment, make: fn(usize) -> E) -> Result<bo
             }
         }
         history.push(metrics);
-        if trainer.updates() % 64 == 0 {
+        if trainer.updates() % SAVE_EVERY.0 == 0 || saved.elapsed() >= SAVE_EVERY.1 {
             trainer.save(&checkpoint)?;
+            saved = Instant::now();
         }
     }
-    metrics_file.flush()?;
     bar.finish();
     trainer.save(&checkpoint)?;
     if let Some((steps, time, mean)) = solved {
@@ -264,15 +287,17 @@ fn run<E: Env>(args: &Args, env: Environment, make: fn(usize) -> E) -> Result<bo
     Ok(mean >= env.score())
 }
 
-/// The metrics of the updates before `updates`, where the folder holds any.
+/// The metrics of the updates before `updates`, where there are any.
 fn earlier(path: &Path, updates: u64) -> Result<Vec<Metrics>> {
     let mut history = Vec::new();
     if updates == 0 || !path.exists() {
         return Ok(history);
     }
-    let file = OpenOptions::new().read(true).open(path).with_context(|| format!("cannot read {}", path.display()))?;
-    for (number, line) in BufReader::new(file).lines().enumerate() {
-        let metrics: Metrics = serde_json::from_str(&line?)
+    let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    for (number, line) in text.split_inclusive('\n').enumerate() {
+        // A run that was stopped while it wrote leaves half a line at the end.
+        let Some(line) = line.strip_suffix('\n') else { break };
+        let metrics: Metrics = serde_json::from_str(line)
             .with_context(|| format!("{}: line {} is not a metrics object", path.display(), number + 1))?;
         if metrics.update < updates {
             history.push(metrics);
@@ -281,8 +306,15 @@ fn earlier(path: &Path, updates: u64) -> Result<Vec<Metrics>> {
     Ok(history)
 }
 
-fn write_line(file: &mut impl Write, metrics: &Metrics) -> Result<()> {
-    serde_json::to_writer(&mut *file, metrics)?;
-    writeln!(file)?;
-    Ok(())
+/// Starts `metrics.jsonl` with `history`. The old file stays whole until the new one is.
+fn start_metrics(out: &Path, history: &[Metrics]) -> Result<File> {
+    let (path, new) = (out.join(METRICS), out.join(".metrics.jsonl.tmp"));
+    let text = history.iter().map(line).collect::<Result<String>>()?;
+    fs::write(&new, text).with_context(|| format!("cannot write {}", new.display()))?;
+    fs::rename(&new, &path).with_context(|| format!("cannot write {}", path.display()))?;
+    OpenOptions::new().append(true).open(&path).with_context(|| format!("cannot write {}", path.display()))
+}
+
+fn line(metrics: &Metrics) -> Result<String> {
+    Ok(serde_json::to_string(metrics)? + "\n")
 }

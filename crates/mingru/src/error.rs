@@ -24,6 +24,14 @@ pub enum Error {
         /// The factors.
         sizes: [usize; 4],
     },
+    /// The system gives no memory for a buffer.
+    #[error("{operation}: there is no memory for {elements} elements")]
+    Memory {
+        /// The function that refused.
+        operation: &'static str,
+        /// Elements of the buffer, of 4 bytes each.
+        elements: usize,
+    },
     /// A size is beyond what the object was built for.
     #[error("{operation}: {argument} must be at most {limit}, got {got}")]
     Capacity {
@@ -77,6 +85,15 @@ pub(crate) fn length(
     got: usize,
 ) -> Result<(), Error> {
     if expected == got { Ok(()) } else { Err(Error::Length { operation, argument, expected, got }) }
+}
+
+/// Zeros, if there is memory for them. Asked for first: an allocation that fails ends the process.
+pub(crate) fn zeros(operation: &'static str, elements: usize) -> Result<Vec<f32>, Error> {
+    match Vec::<f32>::new().try_reserve_exact(elements) {
+        // Fresh pages are zero already, which `resize` would not know.
+        Ok(()) => Ok(vec![0.0; elements]),
+        Err(_) => Err(Error::Memory { operation, elements }),
+    }
 }
 
 /// The product of four sizes, checked against the largest slice of `f32`.

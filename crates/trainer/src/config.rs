@@ -124,8 +124,11 @@ impl Default for Config {
 /// allocations, so that a typing error is an error and not an abort.
 const LARGEST: usize = if usize::BITS > 32 { 1_usize.wrapping_shl(34) } else { isize::MAX as usize / size_of::<f32>() };
 
-/// Most minibatches of an update.
+/// Most minibatches of an update, each of which is an entry of the plan.
 const MOST_MINIBATCHES: usize = 1 << 20;
+
+/// Most steps of a run: counts up to here are exact in f64.
+const MOST_STEPS: u64 = 1 << 53;
 
 impl Config {
     /// Steps in a segment, with 0 resolved.
@@ -135,12 +138,12 @@ impl Config {
 
     /// Segments in a rollout, S.
     pub fn segments(&self) -> usize {
-        self.environments * (self.horizon / self.segment_steps().max(1))
+        self.environments.saturating_mul(self.horizon / self.segment_steps().max(1))
     }
 
     /// Environment steps in an update, N T.
     pub fn steps_per_update(&self) -> u64 {
-        self.environments as u64 * self.horizon as u64
+        (self.environments as u64).saturating_mul(self.horizon as u64)
     }
 
     /// Updates in the run.
@@ -160,8 +163,8 @@ impl Config {
         positive("horizon", self.horizon)?;
         positive("epochs", self.epochs)?;
         positive("minibatches", self.minibatches)?;
-        if self.total_steps == 0 {
-            return Err(Error::config("total_steps", self.total_steps, "at least 1"));
+        if self.total_steps == 0 || self.total_steps > MOST_STEPS {
+            return Err(Error::config("total_steps", self.total_steps, "from 1 to 2^53"));
         }
         if self.policy.encoder.is_empty() {
             return Err(Error::config("policy.encoder", "[]", "at least one layer"));
@@ -193,10 +196,6 @@ impl Config {
             let got = format!("{:?} with {} layers", self.policy.encoder, self.policy.layers);
             return Err(Error::config("policy.encoder", got, "narrower: the weights do not fit"));
         }
-        if self.epochs.checked_mul(self.minibatches).is_none_or(|n| n > MOST_MINIBATCHES) {
-            let got = format!("{} (with {} minibatches)", self.epochs, self.minibatches);
-            return Err(Error::config("epochs", got, "at most 2^20 minibatches in an update"));
-        }
         if self.environments * self.horizon > u32::MAX as usize / 4 {
             return Err(Error::config("environments", self.environments, "at most 2^30 steps in a rollout"));
         }
@@ -206,6 +205,10 @@ impl Config {
                 self.minibatches,
                 "at most the number of segments (environments * horizon / segment)",
             ));
+        }
+        if self.epochs.checked_mul(self.minibatches).is_none_or(|n| n > MOST_MINIBATCHES) {
+            let got = format!("{} (with {} minibatches)", self.epochs, self.minibatches);
+            return Err(Error::config("epochs", got, "at most 2^20 minibatches in an update"));
         }
         let within = |field, value: f32, low: f32, high: f32, expected| {
             if value >= low && value <= high { Ok(()) } else { Err(Error::config(field, value, expected)) }
@@ -220,11 +223,9 @@ impl Config {
         within("adam_epsilon", self.adam_epsilon, f32::MIN_POSITIVE, 1.0, "in (0, 1]")?;
         within("weight_decay", self.weight_decay, 0.0, 1.0, "in [0, 1]")?;
         within("priority.alpha", self.priority.alpha, 0.0, 16.0, "in [0, 16]")?;
-        self.schedule("clip", &self.clip, f32::MIN_POSITIVE, f32::MAX, "positive and finite at every update")?;
-        self.schedule("learning_rate", &self.learning_rate, 0.0, 1.0, "in [0, 1] at every update")?;
-        self.schedule("entropy_coefficient", &self.entropy_coefficient, -1e3, 1e3, "finite at every update")?;
-        self.schedule("priority.beta", &self.priority.beta, 0.0, 1.0, "in [0, 1] at every update")?;
-        Ok(())
+        // A schedule is monotonic between its ends, so the two ends bound it.
+        self.validate_schedules(0)?;
+        self.validate_schedules(self.updates().saturating_sub(1))
     }
 
     /// Checks that environments of `spec` can be trained on.
@@ -244,21 +245,15 @@ impl Config {
         Ok(())
     }
 
-    /// A schedule is monotonic between its ends, so the two ends bound it.
-    fn schedule(
-        &self,
-        field: &'static str,
-        schedule: &Schedule,
-        low: f32,
-        high: f32,
-        expected: &'static str,
-    ) -> Result<(), Error> {
-        for update in [0, self.updates().saturating_sub(1)] {
+    /// Checks what the schedules give for one update.
+    pub(crate) fn validate_schedules(&self, update: u64) -> Result<(), Error> {
+        let within = |field, schedule: &Schedule, low: f32, high: f32, expected| {
             let value = schedule.value(update);
-            if !(value >= low && value <= high) {
-                return Err(Error::config(field, value, expected));
-            }
-        }
-        Ok(())
+            if value >= low && value <= high { Ok(()) } else { Err(Error::config(field, value, expected)) }
+        };
+        within("clip", &self.clip, f32::MIN_POSITIVE, f32::MAX, "positive and finite at every update")?;
+        within("learning_rate", &self.learning_rate, 0.0, 1.0, "in [0, 1] at every update")?;
+        within("entropy_coefficient", &self.entropy_coefficient, -1e3, 1e3, "in [-1000, 1000] at every update")?;
+        within("priority.beta", &self.priority.beta, 0.0, 1.0, "in [0, 1] at every update")
     }
 }

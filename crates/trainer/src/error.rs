@@ -78,6 +78,12 @@ pub enum Error {
         /// The update that failed.
         update: u64,
     },
+    /// A run that the machine has no memory for.
+    #[error("memory: a run of this configuration takes at least {bytes} bytes, which this machine does not give")]
+    Memory {
+        /// What it takes, at least.
+        bytes: u128,
+    },
     /// The pool of threads could not be started.
     #[error("threads: {threads} could not be started: {reason}")]
     Threads {
@@ -89,6 +95,15 @@ pub enum Error {
 }
 
 impl Error {
+    pub(crate) fn argument(
+        operation: &'static str,
+        what: &'static str,
+        expected: impl Display,
+        got: impl Display,
+    ) -> Self {
+        Self::Argument { operation, what, expected: expected.to_string(), got: got.to_string() }
+    }
+
     pub(crate) fn config(field: &'static str, value: impl Display, expected: &'static str) -> Self {
         Self::Config { field, value: value.to_string(), expected }
     }

@@ -13,6 +13,7 @@ pub mod env;
 mod error;
 mod evaluate;
 pub mod loss;
+mod memory;
 mod metrics;
 pub mod optim;
 #[cfg(test)]

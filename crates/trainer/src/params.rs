@@ -5,6 +5,7 @@ use std::ops::Range;
 use arith::random::{Stream, normal_pair};
 
 use crate::config::PolicyConfig;
+use crate::error::Error;
 use crate::streams;
 
 /// One named parameter.
@@ -54,38 +55,57 @@ pub struct Layout {
 
 impl Layout {
     /// The layout of `policy` for observations of `observation` elements and `actions` actions.
-    pub fn new(policy: &PolicyConfig, observation: usize, actions: usize) -> Self {
+    ///
+    /// # Errors
+    /// [`Error::Argument`] where the parameters don't fit the address space.
+    pub fn new(policy: &PolicyConfig, observation: usize, actions: usize) -> Result<Self, Error> {
+        let limit = isize::MAX as usize / size_of::<f32>();
+        let too_large = |what, got| Error::argument("Layout::new", what, format!("at most {limit} parameters"), got);
+        let outputs = actions.checked_add(1).ok_or_else(|| too_large("actions", actions))?;
         let mut parameters = Vec::new();
-        let mut len = 0;
+        let mut len = 0_usize;
         let mut push = |name: String, shape: Vec<usize>| {
-            let range = len..len + shape.iter().product::<usize>();
+            let size = shape.iter().try_fold(1_usize, |n, &d| n.checked_mul(d));
+            let end = size.and_then(|n| len.checked_add(n)).filter(|&end| end <= limit);
+            let range = len..end.ok_or_else(|| {
+                Error::argument(
+                    "Layout::new",
+                    "policy",
+                    format!("at most {limit} parameters"),
+                    format!("{name} {shape:?}"),
+                )
+            })?;
             len = range.end;
             parameters.push(Parameter { name, shape, range: range.clone() });
-            range
+            Ok::<_, Error>(range)
         };
         let mut inputs = observation;
         let mut encoder = Vec::new();
         for (i, &outputs) in policy.encoder.iter().enumerate() {
-            let weight = push(format!("encoder.{i}.weight"), vec![outputs, inputs]);
-            let bias = push(format!("encoder.{i}.bias"), vec![outputs]);
+            let weight = push(format!("encoder.{i}.weight"), vec![outputs, inputs])?;
+            let bias = push(format!("encoder.{i}.bias"), vec![outputs])?;
             encoder.push(Affine { inputs, outputs, weight, bias });
             inputs = outputs;
         }
         let hidden = inputs;
         let mut mingru: Option<Range<usize>> = None;
         for i in 0..policy.layers {
-            let r = push(format!("mingru.{i}.weight"), vec![3 * hidden, hidden]);
+            let rows = hidden.checked_mul(3).ok_or_else(|| too_large("hidden units", hidden))?;
+            let r = push(format!("mingru.{i}.weight"), vec![rows, hidden])?;
             mingru = Some(mingru.map_or(r.start, |m| m.start)..r.end);
         }
-        let weight = push("decoder.weight".into(), vec![actions + 1, hidden]);
-        let bias = push("decoder.bias".into(), vec![actions + 1]);
-        let decoder = Affine { inputs: hidden, outputs: actions + 1, weight, bias };
+        let weight = push("decoder.weight".into(), vec![outputs, hidden])?;
+        let bias = push("decoder.bias".into(), vec![outputs])?;
+        let decoder = Affine { inputs: hidden, outputs, weight, bias };
         let mingru = mingru.unwrap_or(0..0);
-        Self { parameters, encoder, mingru, decoder, hidden, layers: policy.layers, actions, len }
+        Ok(Self { parameters, encoder, mingru, decoder, hidden, layers: policy.layers, actions, len })
     }
 
     /// Initial values: orthogonal weights (Saxe et al. 2014) with gain sqrt(2) in the encoder, 1 in the minGRU stack
     /// and for the value, 0.01 for the policy (Engstrom et al. 2020 found the small one to matter); biases are 0.
+    ///
+    /// # Panics
+    /// Where the ranges are not those that [`Layout::new`] gave.
     pub fn initialize(&self, seed: u64) -> Vec<f32> {
         let mut values = vec![0.0; self.len];
         let mut index = 0;
@@ -170,7 +190,7 @@ mod tests {
 
     #[test]
     fn the_parameters_tile_the_buffer() {
-        let layout = Layout::new(&PolicyConfig { encoder: vec![8, 6], layers: 2 }, 5, 3);
+        let layout = Layout::new(&PolicyConfig { encoder: vec![8, 6], layers: 2 }, 5, 3).unwrap();
         let mut end = 0;
         for p in &layout.parameters {
             assert_eq!(p.range.start, end, "{}", p.name);

@@ -75,6 +75,10 @@ pub(crate) fn resume<E: Env>(path: &Path, threads: usize, make: impl FnMut(usize
         None => Ok(()),
     };
     run.updates = file.scalar("updates")?;
+    // The number of the next update, and of the steps so far, must be numbers that a run can have.
+    if run.updates.checked_mul(run.config.steps_per_update()).is_none_or(|steps| steps > 1 << 53) {
+        return Err(mismatch("number of updates", &"at most 2^53 steps", &run.updates));
+    }
     let layout = run.plan.layout().clone();
     let (mut first, mut second) = (vec![0.0; layout.len], vec![0.0; layout.len]);
     for p in &layout.parameters {
@@ -102,6 +106,9 @@ pub(crate) fn resume<E: Env>(path: &Path, threads: usize, make: impl FnMut(usize
     let lengths = file.vector::<u64>("recent.lengths")?;
     if returns.len() != lengths.len() || returns.len() > WINDOW {
         return Err(mismatch("number of recent episodes", &format!("at most {WINDOW}"), &returns.len()));
+    }
+    if let Some(i) = returns.iter().position(|&r| !f64::from_bits(r).is_finite()) {
+        return Err(mismatch(&format!("recent return {i}"), &"a finite number", &f64::from_bits(returns[i])));
     }
     let episodes = returns.iter().zip(&lengths);
     run.recent.extend(episodes.map(|(&total, &length)| Episode { total: f64::from_bits(total), length }));

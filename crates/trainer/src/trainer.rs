@@ -10,6 +10,7 @@ use crate::config::Config;
 use crate::env::{Env, Episode, Spec, VecEnv};
 use crate::error::Error;
 use crate::evaluate::{self, Evaluation};
+use crate::memory;
 use crate::metrics::Metrics;
 use crate::params::Layout;
 use crate::snapshot;
@@ -18,6 +19,9 @@ use crate::update::{Learner, UpdatePlan};
 
 /// Episodes that [`Metrics::mean_return`] looks back on.
 pub(crate) const WINDOW: usize = 100;
+
+/// One more than the largest number of threads.
+const MOST_THREADS: usize = 4097;
 
 /// A PPO run over environments of type `E`.
 ///
@@ -50,10 +54,13 @@ impl<E: Env> Trainer<E> {
     /// A new run of `config` on `threads` threads; `make` builds environment number i.
     ///
     /// # Errors
-    /// [`Error::Config`] where the configuration is wrong, [`Error::Env`] where the environments differ from each
-    /// other, [`Error::Threads`] where the threads can't be had.
+    /// [`Error::Config`] where the configuration is wrong, [`Error::Memory`] where it is too large, [`Error::Env`] where
+    /// the environments differ from each other, [`Error::Argument`] and [`Error::Threads`] where the threads can't be
+    /// had.
     pub fn new(config: Config, threads: usize, make: impl FnMut(usize) -> E) -> Result<Self, Error> {
         config.validate()?;
+        // Before the environments are made: what is needed whatever they look like.
+        memory::check(&config, 1, 1)?;
         let pool = pool(threads)?;
         let envs = VecEnv::new(config.environments, make, |i| streams::of(config.seed, Kind::Environment, i))?;
         let spec = envs.spec().clone();
@@ -75,12 +82,16 @@ impl<E: Env> Trainer<E> {
     /// Runs the next update.
     ///
     /// # Errors
-    /// An environment's or the optimizer's; see [`UpdatePlan::run`]. The update is then half done: parameters,
+    /// [`Error::Config`] where a schedule leaves its range, past the steps that the configuration asks for: nothing was
+    /// changed. An environment's or the optimizer's; see [`UpdatePlan::run`]. The update is then half done: parameters,
     /// environments and evaluation can be looked at, but further updates and [`Trainer::save`] are refused with
     /// [`Error::Failed`], because they could not be repeated. The run goes on from its last checkpoint.
     pub fn update(&mut self) -> Result<Metrics, Error> {
         self.check_whole()?;
-        let Self { plan, envs, learner, pool, updates, .. } = self;
+        let Self { plan, envs, learner, pool, updates, failed, .. } = self;
+        plan.check(*updates, envs, learner)?;
+        // Also where an environment panics.
+        *failed = true;
         let result = in_pool(pool.as_ref(), || plan.run(*updates, envs, learner));
         self.failed = result.is_err();
         let mut metrics = result?;
@@ -100,12 +111,18 @@ impl<E: Env> Trainer<E> {
     }
 
     /// Plays `episodes` whole episodes with the present parameters, greedily, in environments that `make` builds.
-    /// Nothing of the run changes.
+    /// Nothing of the run changes. (An environment whose episodes never end is played for ever.)
     ///
     /// # Errors
-    /// An environment's, or [`Error::PolicyOutput`].
+    /// An environment's, [`Error::PolicyOutput`], or [`Error::Argument`] where observation or actions have another size
+    /// than the run's.
     pub fn evaluate(&self, episodes: usize, make: impl FnMut(usize) -> E) -> Result<Evaluation, Error> {
         let mut envs = VecEnv::new(episodes, make, |i| streams::of(self.config.seed, Kind::Evaluate, i))?;
+        let fits = |what, expected: usize, got: usize| {
+            if got == expected { Ok(()) } else { Err(Error::argument("Trainer::evaluate", what, expected, got)) }
+        };
+        fits("the observation's size", self.spec.observation, envs.spec().observation)?;
+        fits("the number of actions", self.spec.actions as usize, envs.spec().actions as usize)?;
         let par = if self.pool.is_some() { Par::Rayon } else { Par::Serial };
         let (layout, parameters) = (self.plan.layout(), self.parameters());
         in_pool(self.pool.as_ref(), || evaluate::run(layout, parameters, &mut envs, par))
@@ -190,13 +207,10 @@ impl<E: Env> Trainer<E> {
 
 fn pool(threads: usize) -> Result<Option<ThreadPool>, Error> {
     match threads {
-        0 => Err(Error::Argument {
-            operation: "Trainer::new",
-            what: "threads",
-            expected: "at least 1".into(),
-            got: "0".into(),
-        }),
         1 => Ok(None),
+        0 | MOST_THREADS.. => {
+            Err(Error::argument("Trainer::new", "threads", format!("from 1 to {}", MOST_THREADS - 1), threads))
+        }
         _ => ThreadPoolBuilder::new()
             .num_threads(threads)
             .build()

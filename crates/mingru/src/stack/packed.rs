@@ -2,7 +2,7 @@
 use super::MinGruStack;
 use crate::{
     Error, Par, Step,
-    error::{length, product},
+    error::{length, product, zeros},
     step,
 };
 use linalg::{MatMut, MatRef, PackedB, gemm_packed};
@@ -42,9 +42,15 @@ impl MinGruStack {
     /// Room for this stack's packed weights, zero until [`Self::pack`].
     ///
     /// # Errors
-    /// None for a stack that could be built; the products' own otherwise.
+    /// [`Error::Memory`] or [`Error::Product`] where there is no memory for them.
     pub fn packed_weights(&self) -> Result<PackedWeights, Error> {
-        let layers = (0..self.layers).map(|_| PackedB::new(self.hidden, 3 * self.hidden)).collect();
+        const OPERATION: &str = "MinGruStack::packed_weights";
+        let mut layers = Vec::new();
+        let refused = |_| Error::Memory { operation: OPERATION, elements: self.weights_len() };
+        layers.try_reserve_exact(self.layers).map_err(refused)?;
+        for _ in 0..self.layers {
+            layers.push(PackedB::try_new(self.hidden, 3 * self.hidden)?);
+        }
         Ok(PackedWeights { stack: self.size(), layers })
     }
 
@@ -66,10 +72,11 @@ impl MinGruStack {
     /// Scratch for steps of at most `batch` rows.
     ///
     /// # Errors
-    /// [`Error::Overflow`] if it doesn't fit the address space.
+    /// [`Error::Overflow`] or [`Error::Memory`] if it does not fit.
     pub fn step_scratch(&self, batch: usize) -> Result<StepScratch, Error> {
-        let combined = product("MinGruStack::step_scratch", [batch, 3, self.hidden, 1])?;
-        Ok(StepScratch { stack: self.size(), batch, combined: vec![0.0; combined], x: vec![0.0; batch * self.hidden] })
+        const OPERATION: &str = "MinGruStack::step_scratch";
+        let combined = zeros(OPERATION, product(OPERATION, [batch, 3, self.hidden, 1])?)?;
+        Ok(StepScratch { stack: self.size(), batch, combined, x: zeros(OPERATION, batch * self.hidden)? })
     }
 
     /// One step on the calling thread: `h` (L, B, H) is read and overwritten, `out` (B, H) is overwritten. The bits are

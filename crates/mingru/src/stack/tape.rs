@@ -1,6 +1,10 @@
 //! What a forward pass leaves for the backward pass.
 use super::MinGruStack;
-use crate::{Error, Shape, checkpoints_len, error::product, shape::check_interval};
+use crate::{
+    Error, Shape, checkpoints_len,
+    error::{product, zeros},
+    shape::check_interval,
+};
 
 /// Intermediates of a stack's forward pass, allocated once for a largest batch and time and reused for smaller ones.
 #[derive(Debug)]
@@ -29,14 +33,14 @@ impl MinGruStack {
     /// A tape for at most `batch` rows of at most `time` steps, with a checkpoint every `interval` steps.
     ///
     /// # Errors
-    /// [`Error::Interval`], or [`Error::Overflow`] if it would not fit the address space.
+    /// [`Error::Interval`], or [`Error::Overflow`] and [`Error::Memory`] if it does not fit.
     pub fn tape(&self, batch: usize, time: usize, interval: usize) -> Result<Tape, Error> {
         const OPERATION: &str = "MinGruStack::tape";
         check_interval(OPERATION, interval)?;
         let shape = Shape { batch, time, hidden: self.hidden };
         let n = shape.lengths(OPERATION)?;
         let times_layers = |len: usize| product(OPERATION, [self.layers, len, 1, 1]);
-        let zeros = |len: usize| vec![0.0_f32; len];
+        let zeros = |len: usize| zeros(OPERATION, len);
         let (inputs, combined) = (times_layers(n.sequence)?, times_layers(n.combined)?);
         let checkpoints = times_layers(checkpoints_len(shape, interval)?)?;
         Ok(Tape {
@@ -44,12 +48,12 @@ impl MinGruStack {
             capacity: (batch, time),
             interval,
             current: None,
-            keep: zeros(n.keep),
-            inputs: zeros(inputs),
-            combined: zeros(combined),
-            checkpoints: zeros(checkpoints),
-            d_combined: zeros(if self.layers == 0 { 0 } else { n.combined }),
-            d_sequence: [zeros(n.sequence), zeros(n.sequence)],
+            keep: zeros(n.keep)?,
+            inputs: zeros(inputs)?,
+            combined: zeros(combined)?,
+            checkpoints: zeros(checkpoints)?,
+            d_combined: zeros(if self.layers == 0 { 0 } else { n.combined })?,
+            d_sequence: [zeros(n.sequence)?, zeros(n.sequence)?],
             scratch: linalg::Scratch::new(),
         })
     }

@@ -17,17 +17,21 @@ impl<E: Env> VecEnv<E> {
     /// will be copies of each other.
     ///
     /// # Errors
-    /// [`Error::Parameter`] where `count` is 0, [`Error::Differs`] where the specifications aren't all the same, and
+    /// [`Error::Parameter`] where `count` is 0 or too large for the memory, [`Error::Differs`] where the specifications aren't all the same, and
     /// the errors of [`Slot::new`].
     pub fn new(
         count: usize,
         mut make: impl FnMut(usize) -> E,
         mut stream: impl FnMut(usize) -> Stream,
     ) -> Result<Self, Error> {
-        let slots = (0..count).map(|i| Slot::new(i, make(i), Rng::new(stream(i)))).collect::<Result<Vec<_>, _>>()?;
-        let Some(first) = slots.first() else {
-            return Err(Error::Parameter { environment: "VecEnv", parameter: "count", got: 0, expected: "at least 1" });
-        };
+        let wrong =
+            |expected| Error::Parameter { environment: "VecEnv", parameter: "count", got: count as u64, expected };
+        let mut slots = Vec::new();
+        slots.try_reserve_exact(count).map_err(|_| wrong("as many as fit the memory"))?;
+        for i in 0..count {
+            slots.push(Slot::new(i, make(i), Rng::new(stream(i)))?);
+        }
+        let Some(first) = slots.first() else { return Err(wrong("at least 1")) };
         let spec = first.env().spec();
         for (i, slot) in slots.iter().enumerate() {
             same(&spec, &slot.env().spec(), i)?;

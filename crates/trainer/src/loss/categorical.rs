@@ -188,10 +188,11 @@ impl<'a> Logits<'a> {
     }
 }
 
-/// The likeliest action of one row of logits: the first of equals; NaN is never larger. 0 for an empty row.
+/// The likeliest action of one row of logits: the first of equals; NaN is less than any other. 0 for an empty row.
 ///
 /// ```
 /// assert_eq!(trainer::loss::categorical::greedy(&[0.5, 2.0, 2.0]), 1);
+/// assert_eq!(trainer::loss::categorical::greedy(&[f32::NAN, -1.0]), 1);
 /// ```
 pub fn greedy(logits: &[f32]) -> u32 {
     argmax(logits, None)
@@ -200,7 +201,7 @@ pub fn greedy(logits: &[f32]) -> u32 {
 fn argmax(logits: &[f32], legal: Option<&[bool]>) -> u32 {
     let mut best: Option<(u32, f32)> = None;
     for (i, (a, &z)) in (0..).zip(logits).enumerate() {
-        if legal.is_none_or(|legal| legal[i]) && best.is_none_or(|(_, top)| z > top) {
+        if legal.is_none_or(|legal| legal[i]) && best.is_none_or(|(_, top)| z > top || (top.is_nan() && !z.is_nan())) {
             best = Some((a, z));
         }
     }

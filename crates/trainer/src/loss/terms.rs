@@ -47,6 +47,9 @@ pub struct Statistics {
 
 impl Terms {
     /// Buffers for up to `capacity` rows.
+    ///
+    /// # Panics
+    /// Where memory for them cannot be had, as `Vec` does.
     pub fn new(capacity: usize) -> Self {
         let zeros = || vec![0.0; capacity];
         Self { policy: zeros(), value: zeros(), entropy: zeros(), kl: zeros(), clipped: zeros(), ratio: zeros() }

@@ -50,7 +50,7 @@ impl Adam {
     /// The state before the first step, for `len` parameters.
     ///
     /// # Errors
-    /// [`Error::Setting`] names the setting that is out of range.
+    /// [`Error::Setting`] names the setting that is out of range; [`Error::Memory`].
     pub fn new(len: usize, config: AdamConfig) -> Result<Self, Error> {
         let check = |name, value: f32, fine: bool, expected| {
             if fine { Ok(()) } else { Err(Error::Setting { name, value, expected }) }
@@ -60,6 +60,8 @@ impl Adam {
         check("beta2", beta2, (0.0..1.0).contains(&beta2), "in [0, 1)")?;
         check("epsilon", epsilon, epsilon > 0.0 && epsilon < f32::INFINITY, "positive and finite")?;
         check("weight_decay", weight_decay, (0.0..=1.0).contains(&weight_decay), "in [0, 1]")?;
+        // Asked for first: an allocation that fails ends the process.
+        Vec::<f32>::new().try_reserve_exact(len).map_err(|_| Error::Memory { len })?;
         Ok(Self { config, first: vec![0.0; len], second: vec![0.0; len], steps: 0 })
     }
 
@@ -150,7 +152,7 @@ pub fn step_on(
     if norm > LARGEST {
         return Err(Error::TooLarge { norm, largest: LARGEST });
     }
-    adam.steps += 1;
+    adam.steps = adam.steps.saturating_add(1);
     let AdamConfig { beta1, beta2, epsilon, weight_decay } = adam.config;
     let t = adam.steps as f32;
     isa.run(Step {

@@ -42,6 +42,12 @@ pub enum Error {
         /// The largest that is accepted.
         largest: f32,
     },
+    /// The system gives no memory for the moments.
+    #[error("optimizer: there is no memory for the moments of {len} parameters")]
+    Memory {
+        /// Number of parameters.
+        len: usize,
+    },
     /// A moment that was to be restored is NaN or infinite, or a second moment is negative.
     #[error("optimizer: element {element} of {operand} is {value}")]
     Moment {

@@ -49,7 +49,7 @@ impl Fixture {
             lambda: 0.8,
             ..Config::default()
         };
-        let layout = Layout::new(&config.policy, 2, 3);
+        let layout = Layout::new(&config.policy, 2, 3).unwrap();
         let mut parameters = vec![0.0_f32; layout.len];
         for (i, w) in parameters.iter_mut().enumerate() {
             let words = Stream::new(4, 0).block(i as u64);

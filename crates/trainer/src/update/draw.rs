@@ -6,6 +6,9 @@ use per_core::Cdf;
 use crate::error::Error;
 use crate::streams::{self, Kind};
 
+/// Where the largest priority is below this, 2^-64, others might have vanished.
+const SMALL: f32 = f32::from_bits((127 - 64) << 23);
+
 /// Draws the segments of every epoch of an update.
 pub(crate) struct Drawer {
     /// The epoch's segments in order of use, (S).
@@ -28,14 +31,25 @@ impl Drawer {
 
     /// Priorities `(sum |advantage|)^alpha` and importance weights of a new rollout; `magnitudes` (S) holds the sums.
     ///
-    /// Where every priority is zero, or alpha is, the draw is uniform and all weights are 1.
+    /// Where every priority is zero, or alpha is, the draw is uniform and all weights are 1. Where the largest power leaves
+    /// [2^-64, infinity), the sums are first divided by the largest of them: proportions stay.
     pub(crate) fn prioritize(&mut self, magnitudes: &[f32], alpha: f32, beta: f32) -> Result<(), Error> {
         self.weights.fill(1.0);
         if alpha == 0.0 {
             return Ok(());
         }
-        for (p, &m) in self.priorities.iter_mut().zip(magnitudes) {
-            *p = if m > 0.0 { arith::powf(m, alpha) } else { 0.0 };
+        let mut raise = |largest: f32| {
+            let mut top = 0.0;
+            for (p, &m) in self.priorities.iter_mut().zip(magnitudes) {
+                *p = if m > 0.0 { arith::powf(m / largest, alpha) } else { 0.0 };
+                top = if *p > top { *p } else { top };
+            }
+            top
+        };
+        let top = raise(1.0);
+        let largest = magnitudes.iter().copied().fold(0.0, |a, b| if b > a { b } else { a });
+        if largest > 0.0 && !(SMALL..f32::INFINITY).contains(&top) {
+            raise(largest);
         }
         if self.priorities.iter().all(|&p| p == 0.0) {
             self.priorities.fill(1.0);
@@ -127,6 +141,18 @@ mod tests {
         let expected = [2_000.0, 4_000.0, 6_000.0];
         let chi: f64 = [0, 1, 3].iter().zip(expected).map(|(&i, e)| (f64::from(counts[i]) - e).powi(2) / e).sum();
         assert!(chi < 13.8, "{counts:?}");
+    }
+
+    #[test]
+    fn powers_outside_of_the_range_keep_their_proportions() {
+        for unit in [1e3, 1e-3] {
+            let mut drawer = Drawer::new(3);
+            drawer.prioritize(&[unit, unit, 2.0 * unit], 16.0, 1.0).unwrap();
+            assert_eq!(drawer.cdf.probability(0).unwrap(), drawer.cdf.probability(1).unwrap());
+            // 1 / (2 + 2^16)
+            assert!((drawer.cdf.probability(0).unwrap() - 1.0 / 65_538.0).abs() < 1e-9);
+            assert_eq!(drawer.weights[..2], [1.0; 2]);
+        }
     }
 
     #[test]

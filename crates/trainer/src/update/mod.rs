@@ -19,6 +19,7 @@ use crate::config::Config;
 use crate::env::{Env, Spec, VecEnv};
 use crate::error::Error;
 use crate::loss::{self, Ppo};
+use crate::memory;
 use crate::metrics::Metrics;
 use crate::optim::{self, Adam, AdamConfig};
 use crate::params::{Affine, Layout};
@@ -27,6 +28,12 @@ use crate::rollout::{Context, Rollout};
 
 /// Steps between the checkpoints of the minGRU scan.
 const INTERVAL: usize = 8;
+
+/// Name of the call, in errors.
+const RUN: &str = "UpdatePlan::run";
+
+/// Steps of an environment that draws have addresses for, generously below 2^64.
+const MOST_STEPS: u64 = 1 << 53;
 
 /// One operation of an update. The list is fixed when the plan is compiled; each entry is what a GPU runs as one node
 /// (or a few) of its graph.
@@ -63,6 +70,7 @@ pub enum Operation {
 /// a rayon pool, once the pool runs).
 pub struct UpdatePlan {
     config: Config,
+    spec: Spec,
     layout: Layout,
     isa: Isa,
     par: Par,
@@ -112,12 +120,14 @@ impl UpdatePlan {
     ///
     /// # Errors
     /// [`Error::Config`] where the configuration is wrong, [`Error::Argument`] where the environments are too large for
-    /// it or have more than [`MAX_ACTIONS`](loss::categorical::MAX_ACTIONS) actions.
+    /// it or have more than [`MAX_ACTIONS`](loss::categorical::MAX_ACTIONS) actions, [`Error::Memory`] where the buffers
+    /// don't fit the memory.
     pub fn compile(config: &Config, spec: &Spec, parallel: bool) -> Result<Self, Error> {
         config.validate()?;
         config.check_environment(spec)?;
         let actions = spec.actions as usize;
-        let layout = Layout::new(&config.policy, spec.observation, actions);
+        memory::check(config, spec.observation, actions)?;
+        let layout = Layout::new(&config.policy, spec.observation, actions)?;
         let packed = Packed::new(&layout)?;
         let rollout = Rollout::new(config, &layout, &packed, spec.observation)?;
         let (segments, steps) = (config.segments(), config.segment_steps());
@@ -153,6 +163,7 @@ impl UpdatePlan {
             scratch: Scratch::new(),
             figures: Figures::new(config.epochs * config.minibatches),
             config: config.clone(),
+            spec: spec.clone(),
             layout,
         })
     }
@@ -171,15 +182,11 @@ impl UpdatePlan {
     /// only a whole run knows (steps, episodes and their returns; see [`crate::Trainer::update`]).
     ///
     /// # Errors
-    /// [`Error::Argument`] where environments or learner have not the sizes that the plan was compiled for: nothing is
-    /// changed then. What the environments return; [`Error::PolicyOutput`] and [`Error::Optim`] where numbers stop being
-    /// finite: the learner is then as the last complete minibatch left it.
+    /// [`Error::Argument`] and [`Error::Config`] where environments or learner are not those that the plan was compiled
+    /// for, or a schedule has left its range: nothing was changed. What the environments return; [`Error::PolicyOutput`]
+    /// and [`Error::Optim`] where numbers stop being finite: the learner is then as the last complete minibatch left it.
     pub fn run<E: Env>(&mut self, update: u64, envs: &mut VecEnv<E>, learner: &mut Learner) -> Result<Metrics, Error> {
-        same("environments", self.config.environments, envs.count())?;
-        same("elements of an observation", self.layout.encoder[0].inputs, envs.spec().observation)?;
-        same("actions", self.layout.actions, envs.spec().actions as usize)?;
-        same("parameters", self.layout.len, learner.parameters.len())?;
-        same("parameters of the optimizer", self.layout.len, learner.adam.first_moments().len())?;
+        self.check(update, envs, learner)?;
         let at = |schedule: &crate::schedule::Schedule| schedule.value(update);
         let ppo = Ppo {
             clip: at(&self.config.clip),
@@ -242,6 +249,27 @@ impl UpdatePlan {
         metrics.learning_rate = rate;
         metrics.explained_variance = self.rollout.explained_variance(self.isa);
         Ok(metrics)
+    }
+
+    /// Whether the plan was compiled for these.
+    pub(crate) fn check<E: Env>(&self, update: u64, envs: &VecEnv<E>, learner: &Learner) -> Result<(), Error> {
+        if update.checked_mul(self.config.horizon as u64).is_none_or(|steps| steps > MOST_STEPS) {
+            return Err(Error::argument(RUN, "update", "at most 2^53 steps of an environment", update));
+        }
+        same("environments", self.config.environments, envs.count())?;
+        let spec = envs.spec();
+        same("elements of an observation", self.spec.observation, spec.observation)?;
+        same("actions", self.spec.actions as usize, spec.actions as usize)?;
+        if spec.name != self.spec.name {
+            return Err(Error::argument(RUN, "the task", &self.spec.name, &spec.name));
+        }
+        for slot in envs.slots() {
+            // Slots can be exchanged.
+            same("elements of a slot's observation", self.spec.observation, slot.observation().len())?;
+        }
+        same("parameters", self.layout.len, learner.parameters.len())?;
+        same("parameters of the optimizer", self.layout.len, learner.adam.first_moments().len())?;
+        self.config.validate_schedules(update)
     }
 
     /// Forward, loss and backward over the minibatch: all gradients but the weights'.
@@ -324,11 +352,7 @@ impl UpdatePlan {
 }
 
 fn same(what: &'static str, expected: usize, got: usize) -> Result<(), Error> {
-    if expected == got {
-        return Ok(());
-    }
-    let (expected, got) = (expected.to_string(), got.to_string());
-    Err(Error::Argument { operation: "UpdatePlan::run", what, expected, got })
+    if expected == got { Ok(()) } else { Err(Error::argument(RUN, what, expected, got)) }
 }
 
 fn affine_gradient(
