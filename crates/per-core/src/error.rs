@@ -64,6 +64,28 @@ pub enum Error {
         /// How many weights there are.
         count: usize,
     },
+    /// An index of a batch is out of range.
+    #[error("{operation}: index {index} at position {position} is out of range for {count} weights")]
+    BatchIndexOutOfRange {
+        /// The refused call.
+        operation: &'static str,
+        /// Where the first such index is.
+        position: usize,
+        /// The index.
+        index: u32,
+        /// How many weights there are.
+        count: usize,
+    },
+    /// Fewer weights are above zero than draws without replacement were asked for.
+    #[error("{operation}: {draws} draws without replacement, but only {positive} weights are above zero")]
+    TooFewPositive {
+        /// The refused call.
+        operation: &'static str,
+        /// How many draws were asked for.
+        draws: usize,
+        /// How many weights are above zero.
+        positive: usize,
+    },
     /// An output does not have as many elements as its input.
     #[error("{operation}: {what} has {got} elements, expected {expected}")]
     LengthMismatch {
@@ -75,6 +97,48 @@ pub enum Error {
         expected: usize,
         /// How many it has.
         got: usize,
+    },
+    /// More draws than a count of them can hold.
+    #[error("{operation}: {count} draws, at most {max} are possible")]
+    TooManyDraws {
+        /// The refused call.
+        operation: &'static str,
+        /// How many were asked for.
+        count: usize,
+        /// How many there may be.
+        max: usize,
+    },
+    /// A uniform number is not in [0, 1).
+    #[error("{operation}: uniform number {value} at position {position} is not in [0, 1)")]
+    InvalidUniform {
+        /// The refused call.
+        operation: &'static str,
+        /// Where the first such number is.
+        position: usize,
+        /// The number.
+        value: f32,
+    },
+    /// A weight of a row is NaN, infinite or negative.
+    #[error("{operation}: weight {value} at position {position} of row {row} is not finite and >= 0")]
+    InvalidRowWeight {
+        /// The refused call.
+        operation: &'static str,
+        /// The first row that has such a weight.
+        row: usize,
+        /// Where in the row the first one is.
+        position: usize,
+        /// The weight.
+        value: f32,
+    },
+    /// Every weight of a row is zero, so there is nothing to draw from it.
+    #[error("{operation}: all {count} weights of row {row} are zero")]
+    AllZeroRow {
+        /// The refused call.
+        operation: &'static str,
+        /// The first such row.
+        row: usize,
+        /// How many weights it has.
+        count: usize,
     },
     /// The weights have no common fixed point.
     #[error("{operation}: {source}")]

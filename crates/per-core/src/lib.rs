@@ -8,6 +8,7 @@
 //! | Type | What it does |
 //! |---|---|
 //! | [`Cdf`] | cumulative sums of a slice of weights: build, search, draw |
+//! | [`resample`] | multinomial, stratified, systematic and residual resampling over a [`Cdf`] |
 //! | [`Error`] | what can be wrong with an input; the object is then as it was |
 //!
 //! ```
@@ -35,6 +36,7 @@ mod cdf;
 mod error;
 #[doc(hidden)]
 pub mod oracle;
+pub mod resample;
 
 pub use cdf::Cdf;
 pub use error::Error;

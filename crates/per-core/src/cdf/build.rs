@@ -96,7 +96,7 @@ pub(super) struct Plan {
     pub(super) tile: Option<usize>,
 }
 
-pub(super) fn check_count(operation: &'static str, count: usize) -> Result<(), Error> {
+pub(crate) fn check_count(operation: &'static str, count: usize) -> Result<(), Error> {
     match count {
         0 => Err(Error::Empty { operation }),
         1..=MAX_WEIGHTS => Ok(()),

@@ -26,7 +26,7 @@ pub(super) const NO_KEY: u64 = i64::MAX as u64;
 /// 16 weights.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C, align(64))]
-pub(super) struct Block(pub(super) [f32; BLOCK]);
+pub(crate) struct Block(pub(super) [f32; BLOCK]);
 
 /// The sums before each of 16 children. All are below 2^63, so that signed comparisons serve (AVX2 has no others).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -38,7 +38,7 @@ impl Block {
 
     /// The weights in fixed point.
     #[inline(always)]
-    pub(super) fn quantize(&self, scale: Scale) -> [u64; BLOCK] {
+    pub(crate) fn quantize(&self, scale: Scale) -> [u64; BLOCK] {
         // A local array of its own: the compiler sees that nothing overlaps, and vectorizes.
         let mut parts = [0; BLOCK];
         for (part, &w) in parts.iter_mut().zip(&self.0) {

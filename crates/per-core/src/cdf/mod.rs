@@ -14,7 +14,12 @@ mod tuning;
 
 use crate::error::Error;
 use arith::fixed::Scale;
-use layout::{BLOCK, Block, FANOUT, Levels, MAX_WEIGHTS, Node};
+use layout::{BLOCK, FANOUT, Levels, MAX_WEIGHTS, Node};
+
+pub(crate) use build::check_count;
+pub(crate) use layout::Block;
+pub(crate) use search::Source;
+pub(crate) use tuning::BATCH;
 
 /// Exact cumulative sums of weights, for drawing items in proportion to them.
 ///
@@ -152,7 +157,7 @@ impl Cdf {
     }
 
     /// That there is something to draw.
-    fn check_mass(&self, operation: &'static str) -> Result<(), Error> {
+    pub(crate) fn check_mass(&self, operation: &'static str) -> Result<(), Error> {
         match (self.len, self.total) {
             (0, _) => Err(Error::Empty { operation }),
             (count, 0) => Err(Error::AllZero { operation, count }),
@@ -160,12 +165,17 @@ impl Cdf {
         }
     }
 
+    /// The blocks in use, with the scale that makes integers of them.
+    pub(crate) fn blocks(&self) -> (&[Block], Scale) {
+        (&self.blocks[..self.len.div_ceil(BLOCK)], self.scale)
+    }
+
     fn view(&self) -> View<'_> {
         View { blocks: &self.blocks, nodes: &self.nodes, starts: self.levels.starts(), scale: self.scale }
     }
 }
 
-fn check_len(operation: &'static str, what: &'static str, expected: usize, got: usize) -> Result<(), Error> {
+pub(crate) fn check_len(operation: &'static str, what: &'static str, expected: usize, got: usize) -> Result<(), Error> {
     if expected == got { Ok(()) } else { Err(Error::LengthMismatch { operation, what, expected, got }) }
 }
 

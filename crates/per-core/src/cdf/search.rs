@@ -89,7 +89,7 @@ impl Cdf {
     }
 
     /// Fills `out` with the items of `source`'s thresholds; there is some mass, or `out` is empty.
-    pub(super) fn run(&self, isa: Isa, parallel: bool, source: &impl Source, out: &mut [u32]) {
+    pub(crate) fn run(&self, isa: Isa, parallel: bool, source: &impl Source, out: &mut [u32]) {
         let view = self.view();
         if parallel && out.len() > SEARCH_TILE {
             out.par_chunks_mut(SEARCH_TILE)
@@ -102,7 +102,7 @@ impl Cdf {
 }
 
 /// Where thresholds come from.
-pub(super) trait Source: Sync {
+pub(crate) trait Source: Sync {
     /// Thresholds number `first`, `first + 1`, ..., all below the total. Those past the last one may be anything that
     /// is below the total too.
     fn fill(&self, first: usize, thresholds: &mut [u64; BATCH]);

@@ -9,4 +9,4 @@ pub(super) const SHIFT_MIN_TILES: usize = 32;
 /// Searches or draws that a thread takes at a time in the parallel versions; a multiple of `BATCH`.
 pub(super) const SEARCH_TILE: usize = 1024;
 /// Searches that go down the tree together, so that one waits for memory while the others work.
-pub(super) const BATCH: usize = 32;
+pub(crate) const BATCH: usize = 32;
