@@ -9,6 +9,8 @@
 //! |---|---|
 //! | [`Cdf`] | cumulative sums of a slice of weights: build, search, draw |
 //! | [`resample`] | multinomial, stratified, systematic and residual resampling over a [`Cdf`] |
+//! | [`SumTree`] | priorities that change, and draws in proportion to them |
+//! | [`MinTree`], [`MaxTree`] | the smallest priority above zero and the largest |
 //! | [`Error`] | what can be wrong with an input; the object is then as it was |
 //!
 //! ```
@@ -37,6 +39,8 @@ mod error;
 #[doc(hidden)]
 pub mod oracle;
 pub mod resample;
+mod tree;
 
 pub use cdf::Cdf;
 pub use error::Error;
+pub use tree::{DistinctScratch, MaxTree, MinTree, SumTree};

@@ -1,0 +1,135 @@
+//! Trees: batch updates of random leaves, and draws of all kinds, 1,024 at a time.
+//!
+//! `cargo bench --bench trees` runs criterion; `cargo bench --bench trees -- --peers` prints medians as the lines that
+//! `benches/peers` prints. One thread. Priorities are uniform in (0, 1]; indices and priorities are other ones each time.
+
+use arith::random::{Stream, uniform_positive};
+use criterion::{BenchmarkId, Criterion, Throughput};
+use per_core::{DistinctScratch, MaxTree, MinTree, SumTree};
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+const SIZES: [usize; 3] = [1 << 14, 1 << 17, 1 << 20];
+const BATCH: usize = 1024;
+/// Batches that take turns: more leaves together than a core's caches hold.
+const BATCHES: usize = 256;
+
+fn priorities(seed: u64, n: usize) -> Vec<f32> {
+    let stream = Stream::new(seed, 0);
+    (0..n as u64).map(|i| uniform_positive(stream.word(i))).collect()
+}
+
+fn indices(capacity: usize) -> Vec<u32> {
+    let stream = Stream::new(3, 0);
+    let capacity = u32::try_from(capacity).expect("small");
+    (0..(BATCH * BATCHES) as u64).map(|i| stream.word(i) % capacity).collect()
+}
+
+/// One piece of work: its task, what it counts, and how to do it once.
+struct Case {
+    task: &'static str,
+    capacity: usize,
+    elements: usize,
+    work: Box<dyn FnMut()>,
+}
+
+/// Batches of updates, one after the other.
+fn updates(capacity: usize, mut update: impl FnMut(&[u32], &[f32]) + 'static) -> Box<dyn FnMut()> {
+    let (indices, values) = (indices(capacity), priorities(4, BATCH * BATCHES));
+    let mut turn = 0;
+    Box::new(move || {
+        let range = turn * BATCH..(turn + 1) * BATCH;
+        update(black_box(&indices[range.clone()]), black_box(&values[range]));
+        turn = (turn + 1) % BATCHES;
+    })
+}
+
+/// Batches of draws, others each time.
+fn draws(mut draw: impl FnMut(&Stream, u64, &mut [u32]) + 'static) -> Box<dyn FnMut()> {
+    let (stream, mut first, mut out) = (Stream::new(5, 0), 0, vec![0; BATCH]);
+    Box::new(move || {
+        draw(&stream, first, black_box(&mut out));
+        first += BATCH as u64;
+    })
+}
+
+fn cases() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for capacity in SIZES {
+        let weights = priorities(1, capacity);
+        let mut sums = SumTree::new(capacity).expect("a capacity");
+        sums.rebuild(&weights).expect("weights");
+        let (mut smallest, mut largest) =
+            (MinTree::new(capacity).expect("a capacity"), MaxTree::new(capacity).expect("a capacity"));
+        smallest.rebuild(&weights).expect("weights");
+        largest.rebuild(&weights).expect("weights");
+        let mut scratch = DistinctScratch::new(BATCH);
+        let (s, t, u) = (sums.clone(), sums.clone(), sums.clone());
+        let (mut changed, mut rebuilt) = (sums.clone(), sums);
+        let work: [(&'static str, usize, Box<dyn FnMut()>); 7] = [
+            ("tree_update", BATCH, updates(capacity, move |i, v| changed.update(i, v).expect("a batch"))),
+            ("tree_sample", BATCH, draws(move |r, i, out| s.sample(r, i, out).expect("mass"))),
+            ("tree_sample_stratified", BATCH, draws(move |r, i, out| t.sample_stratified(r, i, out).expect("mass"))),
+            (
+                "tree_sample_distinct",
+                BATCH,
+                draws(move |r, i, out| u.sample_distinct(r, i, &mut scratch, out).expect("mass")),
+            ),
+            ("tree_rebuild", capacity, Box::new(move || rebuilt.rebuild(black_box(&weights)).expect("weights"))),
+            ("min_tree_update", BATCH, updates(capacity, move |i, v| smallest.update(i, v).expect("a batch"))),
+            ("max_tree_update", BATCH, updates(capacity, move |i, v| largest.update(i, v).expect("a batch"))),
+        ];
+        cases.extend(work.map(|(task, elements, work)| Case { task, capacity, elements, work }));
+    }
+    cases
+}
+
+/// Medians and minima as JSON lines, in the form of `benches/peers/_common.py`. The cases take short turns, so that a
+/// slow moment of the machine meets them all.
+fn peers() {
+    const TURN: Duration = Duration::from_millis(20);
+    let mut cases = cases();
+    let mut times = vec![Vec::new(); cases.len()];
+    for _ in 0..50 {
+        for (case, times) in cases.iter_mut().zip(&mut times) {
+            (0..3).for_each(|_| (case.work)());
+            let end = Instant::now() + TURN;
+            while Instant::now() < end {
+                let start = Instant::now();
+                (case.work)();
+                times.push(start.elapsed().as_secs_f64());
+            }
+        }
+    }
+    for (case, times) in cases.iter().zip(&mut times) {
+        times.sort_by(f64::total_cmp);
+        let (median, min) = (times[times.len() / 2], times[0]);
+        println!(
+            "{{\"peer\": \"lockstep\", \"task\": \"{}\", \"shape\": \"{}of{}\", \"threads\": 1, \"median_s\": {median:e}, \
+             \"min_s\": {min:e}, \"unit\": \"s\", \"value\": {median:e}, \"reps\": {}, \"ns_per_element\": {:.2}}}",
+            case.task,
+            case.elements,
+            case.capacity,
+            times.len(),
+            median * 1e9 / case.elements as f64
+        );
+    }
+}
+
+fn benches(criterion: &mut Criterion) {
+    for mut case in cases() {
+        let mut group = criterion.benchmark_group(case.task);
+        group.throughput(Throughput::Elements(case.elements as u64));
+        group.bench_function(BenchmarkId::from_parameter(case.capacity), |bench| bench.iter(|| (case.work)()));
+        group.finish();
+    }
+}
+
+fn main() {
+    if std::env::args().any(|arg| arg == "--peers") {
+        return peers();
+    }
+    let mut criterion = Criterion::default().configure_from_args();
+    benches(&mut criterion);
+    criterion.final_summary();
+}

@@ -1,0 +1,155 @@
+//! A tree of smallest keys: element = the smallest of its 16 children, on every level.
+
+use super::check::{check_batch, check_len};
+use super::layout::{FANOUT, FANOUT_BITS, Levels, check_capacity, prefetch, raise};
+use crate::error::Error;
+use arith::fixed;
+use arith::simd::{Isa, Kernel};
+use std::marker::PhantomData;
+
+/// The key of a leaf that doesn't count, and of one that doesn't exist.
+pub(super) const NONE: u32 = u32::MAX;
+/// Updates between a prefetch and its use.
+const AHEAD: usize = 16;
+
+/// An order of priorities: the smaller key wins. 0, and nothing else, has the key [`NONE`].
+pub(super) trait Order: Copy {
+    /// The key of a weight that isn't -0.
+    fn key(priority: f32) -> u32;
+    /// The weight of a key.
+    fn priority(key: u32) -> f32;
+}
+
+/// 16 keys: a cache line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C, align(64))]
+struct Keys([u32; FANOUT]);
+
+impl Keys {
+    const NONE: Self = Self([NONE; FANOUT]);
+
+    #[inline(always)]
+    fn lowest(&self) -> u32 {
+        let mut lowest = NONE;
+        for &key in &self.0 {
+            lowest = if key < lowest { key } else { lowest };
+        }
+        lowest
+    }
+}
+
+/// The tree. All of it is a function of the leaves, so equality is what it seems.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Lowest<O> {
+    leaves: Vec<Keys>,
+    nodes: Vec<Keys>,
+    levels: Levels,
+    capacity: usize,
+    order: PhantomData<O>,
+}
+
+impl<O: Order> Lowest<O> {
+    pub(super) fn new(operation: &'static str, capacity: usize) -> Result<Self, Error> {
+        check_capacity(operation, capacity)?;
+        let blocks = capacity.div_ceil(FANOUT);
+        let levels = Levels::new(blocks);
+        let (leaves, nodes) = (vec![Keys::NONE; blocks], vec![Keys::NONE; levels.nodes()]);
+        Ok(Self { leaves, nodes, levels, capacity, order: PhantomData })
+    }
+
+    pub(super) fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    pub(super) fn priority(&self, index: usize) -> f32 {
+        O::priority(self.leaves[index / FANOUT].0[index % FANOUT])
+    }
+
+    /// The priority that comes first, if one counts.
+    pub(super) fn first(&self) -> Option<f32> {
+        let root = self.nodes.last().map_or(NONE, Keys::lowest);
+        (root != NONE).then(|| O::priority(root))
+    }
+
+    pub(super) fn update(
+        &mut self,
+        operation: &'static str,
+        isa: Isa,
+        indices: &[u32],
+        values: &[f32],
+    ) -> Result<(), Error> {
+        check_batch(operation, isa, self.capacity, indices, values)?;
+        isa.run(UpdateKernel { tree: self, indices, values });
+        Ok(())
+    }
+
+    pub(super) fn rebuild(&mut self, operation: &'static str, isa: Isa, values: &[f32]) -> Result<(), Error> {
+        check_len(operation, "priorities", self.capacity, values.len())?;
+        fixed::largest_weight_with(isa, values).map_err(|error| Error::from_fixed(operation, error))?;
+        isa.run(RebuildKernel { tree: self, values });
+        Ok(())
+    }
+}
+
+struct UpdateKernel<'a, O> {
+    tree: &'a mut Lowest<O>,
+    /// Below the capacity.
+    indices: &'a [u32],
+    /// As many weights.
+    values: &'a [f32],
+}
+
+impl<O: Order> Kernel for UpdateKernel<'_, O> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { tree, indices, values } = self;
+        let Lowest { leaves, nodes, levels, .. } = tree;
+        for (j, (&i, &value)) in indices.iter().zip(values).enumerate() {
+            if let Some(&next) = indices.get(j + AHEAD) {
+                prefetch::<_, true>(leaves, next as usize >> FANOUT_BITS);
+                prefetch::<_, true>(nodes, next as usize >> (2 * FANOUT_BITS));
+            }
+            let i = i as usize;
+            let block = &mut leaves[i / FANOUT];
+            // + 0 makes +0 of -0.
+            block.0[i % FANOUT] = O::key(value + 0.0);
+            let mut lowest = block.lowest();
+            let mut at = i / FANOUT;
+            for &start in levels.starts() {
+                let node = &mut nodes[start + at / FANOUT];
+                let element = &mut node.0[at % FANOUT];
+                if *element == lowest {
+                    // Nothing above can change.
+                    break;
+                }
+                *element = lowest;
+                lowest = node.lowest();
+                at /= FANOUT;
+            }
+        }
+    }
+}
+
+struct RebuildKernel<'a, O> {
+    tree: &'a mut Lowest<O>,
+    /// As many weights as leaves.
+    values: &'a [f32],
+}
+
+impl<O: Order> Kernel for RebuildKernel<'_, O> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Lowest { leaves, nodes, levels, .. } = self.tree;
+        for (i, (block, values)) in leaves.iter_mut().zip(self.values.chunks(FANOUT)).enumerate() {
+            for (key, &value) in block.0.iter_mut().zip(values) {
+                *key = O::key(value + 0.0);
+            }
+            nodes[i / FANOUT].0[i % FANOUT] = block.lowest();
+        }
+        raise(levels, nodes, Keys::lowest, |node, i, lowest| node.0[i] = lowest);
+    }
+}
