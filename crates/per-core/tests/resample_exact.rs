@@ -23,7 +23,7 @@ fn built(weights: &[f32]) -> Cdf {
 /// `floor(r * factor / 2^64)` for a factor below 2^96.
 fn scaled(r: u64, factor: u128) -> u128 {
     let (high, low) = (factor >> 64, factor & u128::from(u64::MAX));
-    u128::from(r) * high + (u128::from(r) * low >> 64)
+    u128::from(r) * high + ((u128::from(r) * low) >> 64)
 }
 
 /// The definitions, one threshold at a time.
