@@ -165,7 +165,11 @@ fn masked_rows_are_rows_without_the_masked_actions() {
 fn draw(z: &[f32], word: u32) -> u32 {
     let top = z.iter().copied().fold(f32::NEG_INFINITY, |a, b| if b > a { b } else { a });
     let scale = 2f64.powi(31 - z.len().next_power_of_two().trailing_zeros() as i32);
-    let weights: Vec<u128> = z.iter().map(|z| (f64::from(arith::exp(z - top)) * scale).floor() as u128).collect();
+    let weights: Vec<u128> = z
+        .iter()
+        .map(|z| f64::from(arith::exp(z - top)) * scale)
+        .map(|w| if w > 0.0 && w < 1.0 { 1 } else { (w + 0.5).floor() as u128 })
+        .collect();
     let threshold = (u128::from(word) * weights.iter().sum::<u128>()) >> 32;
     let mut running = 0;
     for (a, w) in (0..).zip(weights) {

@@ -124,10 +124,11 @@ impl<'a> Logits<'a> {
 
     /// Draws an action per row by inverting the CDF at `words` (rows), uniform on all of u32.
     ///
-    /// The weights are integers (contract point 3): `q_a = floor(e_a * 2^S)`, `2^S` the largest power of two up to
-    /// 2^30 for which no total passes 2^31; the action is the first whose running total exceeds `(word * total) >> 32`. So an action
-    /// of weight 0 (masked, or less likely than the likeliest by a factor of 2^S) can't be drawn, nor one out of
-    /// range. S is 30 for two actions, 25 for 64, 21 for 1024. One word per row is consumed.
+    /// The weights are integers (contract point 3): `q_a = round(e_a * 2^S)` (halves up), and 1 where that would round
+    /// a probability that is not zero to zero; `2^S` is the largest power of two up to 2^30 for which no total passes
+    /// 2^31. The action is the first whose running total exceeds `(word * total) >> 32`: one of weight 0 (masked, or
+    /// with an exponential that underflows) can't be drawn, nor one out of range. S is 30 for two actions, 25 for 64,
+    /// 21 for 1024. One word per row is consumed.
     ///
     /// `log_probs` (rows) gets `ln p` of each action, the same bits as from [`Logits::log_probs`].
     ///
@@ -263,7 +264,7 @@ impl<const CAP: usize> Kernel for Sample<'_, CAP> {
             for (weights, exps) in weights[..count].iter_mut().zip(&tile.exps) {
                 lanes_only();
                 for lane in 0..LANES {
-                    total[lane] = total[lane].wrapping_add((exps[lane] * scale) as i32 as u32);
+                    total[lane] = total[lane].wrapping_add(weight(exps[lane] * scale));
                     weights[lane] = total[lane];
                 }
             }
@@ -286,6 +287,15 @@ impl<const CAP: usize> Kernel for Sample<'_, CAP> {
         }
         bad
     }
+}
+
+/// `x` in [0, 2^30] to the nearest integer, halves up, but 1 for what would round to 0 and isn't. A NaN gives 0.
+#[inline(always)]
+fn weight(x: f32) -> u32 {
+    let floor = x as i32;
+    let up = x - floor as f32 >= 0.5;
+    let rounded = floor + i32::from(up);
+    (if (rounded == 0) & (x > 0.0) { 1 } else { rounded }) as u32
 }
 
 /// The first lane that is not finite; the search comes after a test of all at once.

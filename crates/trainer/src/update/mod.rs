@@ -228,20 +228,7 @@ impl UpdatePlan {
                     self.figures.add(&self.batch.terms.reduce(self.batch.rows));
                 }
                 Operation::Reduce => self.reduce()?,
-                Operation::Step => {
-                    let parameters = &mut learner.parameters;
-                    let max_norm = self.config.max_grad_norm;
-                    let (adam, gradient) = (&mut learner.adam, &self.gradient);
-                    self.figures.add_norm(optim::step_on(
-                        self.isa,
-                        adam,
-                        rate,
-                        max_norm,
-                        &self.names,
-                        gradient,
-                        parameters,
-                    )?);
-                }
+                Operation::Step => self.step(rate, learner)?,
             }
         }
         let mut metrics = self.figures.metrics();
@@ -324,6 +311,14 @@ impl UpdatePlan {
             par,
         )?;
         batch.block().for_each(par, &|mut block| block.encode_backward(isa, packed))
+    }
+
+    /// Clips the gradient and takes a step of Adam.
+    fn step(&mut self, rate: f32, learner: &mut Learner) -> Result<(), Error> {
+        let Learner { parameters, adam } = learner;
+        let max_norm = self.config.max_grad_norm;
+        self.figures.add_norm(optim::step_on(self.isa, adam, rate, max_norm, &self.names, &self.gradient, parameters)?);
+        Ok(())
     }
 
     /// Gradients of the affine layers: `dW = dy^T x` and `db = sum of dy's rows`, each over all rows of the minibatch.

@@ -138,3 +138,21 @@ fn check(encoder: &[usize], layers: usize, value_clip: f32) {
         }
     }
 }
+
+/// Case 30 through the plan: the parameter is named by its name in checkpoints, and nothing has moved.
+#[test]
+fn case_30_a_gradient_that_is_not_finite_names_its_parameter_and_moves_nothing() {
+    let config = Config { environments: 4, horizon: 8, minibatches: 1, ..Config::default() };
+    let mut envs = VecEnv::new(4, |_| CartPole::new(), |i| Stream::new(3, i as u64)).unwrap();
+    let mut plan = UpdatePlan::compile(&config, envs.spec(), false).unwrap();
+    let mut learner = Learner::new(plan.layout(), &config).unwrap();
+    plan.run(0, &mut envs, &mut learner).unwrap();
+    let before = learner.clone();
+    let at = plan.layout.mingru.start + 5;
+    for value in [f32::NAN, f32::INFINITY] {
+        plan.gradient[at] = value;
+        let error = plan.step(1e-3, &mut learner).unwrap_err().to_string();
+        assert_eq!(error, format!("optimizer: the gradient of mingru.0.weight, element 5 is {value}"));
+        assert_eq!(learner, before);
+    }
+}
