@@ -13,7 +13,7 @@
 use arith::fixed::Scale;
 
 /// Weights in a block: one cache line of `f32`.
-pub(super) const BLOCK: usize = 16;
+pub(crate) const BLOCK: usize = 16;
 /// Keys in a node.
 pub(super) const FANOUT: usize = 16;
 /// Levels that `MAX_WEIGHTS` weights need: 2^31 / 16 blocks is 2^27, and 16^7 is 2^28.

@@ -14,11 +14,12 @@ mod tuning;
 
 use crate::error::Error;
 use arith::fixed::Scale;
-use layout::{BLOCK, FANOUT, Levels, MAX_WEIGHTS, Node};
+use layout::{FANOUT, Levels, MAX_WEIGHTS, Node};
 
 pub(crate) use build::check_count;
-pub(crate) use layout::Block;
+pub(crate) use layout::{BLOCK, Block};
 pub(crate) use search::Source;
+pub(crate) use steps::prefetch;
 pub(crate) use tuning::BATCH;
 
 /// Exact cumulative sums of weights, for drawing items in proportion to them.

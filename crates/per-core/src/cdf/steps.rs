@@ -41,7 +41,7 @@ impl Steps for Plain {
 
 /// Brings `items[index]` (at most two cache lines) near, if there is such an item.
 #[inline(always)]
-pub(super) fn prefetch<T>(items: &[T], index: usize) {
+pub(crate) fn prefetch<T>(items: &[T], index: usize) {
     #[cfg(target_arch = "x86_64")]
     if let Some(item) = items.get(index) {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};

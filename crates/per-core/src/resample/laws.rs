@@ -18,7 +18,13 @@ pub(super) trait Offsets {
 }
 
 /// The same one everywhere: systematic.
-pub(super) struct Same(pub(super) u64);
+pub(super) struct Same(u64);
+
+impl Same {
+    pub(super) fn new(random: Random<'_>, total: u64) -> Self {
+        Self(bounded(random.first(), total))
+    }
+}
 
 impl Offsets for Same {
     #[inline(always)]
@@ -66,63 +72,64 @@ impl Offsets for Window<'_> {
     }
 }
 
-/// A scheme whose draws ascend.
-pub(super) trait Law {
-    /// The number of draws that belong to the items up to and with one of weight `weight`. It is asked for every item in
-    /// turn.
-    fn below(&mut self, weight: u64) -> u64;
+/// A scheme whose draws ascend: where the items end among its strata. It is small, so that a pass keeps it in registers.
+pub(super) trait Law: Default {
+    /// Goes on to the end of the next item, whose weight is `weight`.
+    fn advance(&mut self, divider: &Divider, weight: u64) -> End;
 }
 
-/// Strata of all the mass.
-pub(super) struct Whole<O> {
-    divider: Divider,
-    offsets: O,
-    sum: u64,
+/// Where an item ends.
+pub(super) struct End {
+    /// Draws that belong to the items up to and with this one without chance.
+    pub(super) certain: u64,
+    /// Where the item ends among the strata of the others.
+    pub(super) position: Position,
 }
 
-impl<O> Whole<O> {
-    pub(super) fn new(divider: Divider, offsets: O) -> Self {
-        Self { divider, offsets, sum: 0 }
+impl End {
+    /// Draws that belong to the items up to and with this one.
+    #[inline(always)]
+    pub(super) fn draws(self, offsets: &mut impl Offsets) -> u64 {
+        let Position { stratum, rest } = self.position;
+        self.certain + stratum + u64::from(offsets.at(stratum) < rest)
     }
 }
 
-impl<O: Offsets> Law for Whole<O> {
+/// Strata of all the mass.
+#[derive(Default)]
+pub(super) struct Whole {
+    sum: u64,
+}
+
+impl Law for Whole {
     #[inline(always)]
-    fn below(&mut self, weight: u64) -> u64 {
+    fn advance(&mut self, divider: &Divider, weight: u64) -> End {
         self.sum += weight;
-        let (stratum, rest) = self.divider.split(self.sum);
-        stratum + u64::from(self.offsets.at(stratum) < rest)
+        let (stratum, rest) = divider.split(self.sum);
+        End { certain: 0, position: Position { stratum, rest } }
     }
 }
 
 /// Whole offspring at once, and strata of what remains: `m * weight = n * total + r`, where n are certain and the rests r
 /// of all items make up a whole number of strata, each exactly `total` wide.
-pub(super) struct Remainders<O> {
-    divider: Divider,
-    offsets: O,
-    position: Position,
+#[derive(Default)]
+pub(super) struct Remainders {
     certain: u64,
+    position: Position,
 }
 
-impl<O> Remainders<O> {
-    pub(super) fn new(divider: Divider, offsets: O) -> Self {
-        Self { divider, offsets, position: Position { stratum: 0, rest: 0 }, certain: 0 }
-    }
-}
-
-impl<O: Offsets> Law for Remainders<O> {
+impl Law for Remainders {
     #[inline(always)]
-    fn below(&mut self, weight: u64) -> u64 {
-        let (certain, rest) = self.divider.split(weight);
+    fn advance(&mut self, divider: &Divider, weight: u64) -> End {
+        let (certain, rest) = divider.split(weight);
         self.certain += certain;
-        self.position.add(rest, self.divider.total());
-        let Position { stratum, rest } = self.position;
-        self.certain + stratum + u64::from(self.offsets.at(stratum) < rest)
+        self.position.add(rest, divider.total());
+        End { certain: self.certain, position: self.position }
     }
 }
 
 /// A sum of rests: `stratum * total + rest`, `rest < total`.
-#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
 pub(super) struct Position {
     pub(super) stratum: u64,
     pub(super) rest: u64,

@@ -1,6 +1,7 @@
 //! One pass over the weights that gives every item its draws: no search, no threshold is ever made.
 
-use super::laws::Law;
+use super::laws::{Law, Offsets};
+use super::split::Divider;
 use crate::cdf::{Block, Cdf};
 use arith::fixed::Scale;
 use arith::simd::{Isa, Kernel};
@@ -67,28 +68,30 @@ impl Sink for Counts<'_> {
 }
 
 /// Gives every item of `cdf` its draws.
-pub(super) fn merge(isa: Isa, cdf: &Cdf, law: impl Law, sink: impl Sink) {
+pub(super) fn merge<L: Law>(isa: Isa, cdf: &Cdf, divider: Divider, offsets: impl Offsets, sink: impl Sink) {
     let (blocks, scale) = cdf.blocks();
-    isa.run(MergeKernel { blocks, scale, law, sink });
+    isa.run(MergeKernel { blocks, scale, divider, offsets, sink, law: L::default() });
 }
 
-struct MergeKernel<'a, L, S> {
+struct MergeKernel<'a, L, O, S> {
     blocks: &'a [Block],
     scale: Scale,
-    law: L,
+    divider: Divider,
+    offsets: O,
     sink: S,
+    law: L,
 }
 
-impl<L: Law, S: Sink> Kernel for MergeKernel<'_, L, S> {
+impl<L: Law, O: Offsets, S: Sink> Kernel for MergeKernel<'_, L, O, S> {
     type Output = ();
 
     #[inline(always)]
     fn run(self) {
-        let Self { blocks, scale, mut law, mut sink } = self;
+        let Self { blocks, scale, divider, mut offsets, mut sink, mut law } = self;
         let mut item = 0;
         for block in blocks {
             for weight in block.quantize(scale) {
-                sink.put(item, law.below(weight));
+                sink.put(item, law.advance(&divider, weight).draws(&mut offsets));
                 item += 1;
             }
         }

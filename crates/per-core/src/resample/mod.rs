@@ -64,7 +64,7 @@ use crate::cdf::{Cdf, check_len};
 use crate::error::Error;
 use arith::fixed::bounded;
 use arith::simd::Isa;
-use laws::{Law, Remainders, Same, Whole, Window};
+use laws::{Remainders, Same, Whole, Window};
 use merge::{Ancestors, Counts, Sink, merge};
 use split::Divider;
 use thresholds::{Stratified, Systematic};
@@ -217,12 +217,16 @@ fn ancestors_on(
                     if counts.len() < cdf.len() {
                         counts.resize(cdf.len(), 0);
                     }
-                    remainders::count(cdf, &divider, out.len(), random, &mut counts[..cdf.len()], scratch);
+                    remainders::count(isa, cdf, divider, out.len(), random, &mut counts[..cdf.len()], scratch);
                     expand_unchecked(&counts[..cdf.len()], out);
                     scratch.counts = counts;
                 }
-                Base::Stratified => merge(isa, cdf, stratified_rests(divider, random), Ancestors::new(out)),
-                Base::Systematic => merge(isa, cdf, systematic_rests(divider, random), Ancestors::new(out)),
+                Base::Stratified => {
+                    merge::<Remainders>(isa, cdf, divider, Window::new(random, cdf.total()), Ancestors::new(out))
+                }
+                Base::Systematic => {
+                    merge::<Remainders>(isa, cdf, divider, Same::new(random, cdf.total()), Ancestors::new(out))
+                }
             }
             Ok(())
         }
@@ -254,11 +258,15 @@ fn offspring_on(
                 }
             }
         }
-        Scheme::Stratified => merge(isa, cdf, stratified_law(divider, random), Counts::new(counts)),
-        Scheme::Systematic => merge(isa, cdf, systematic_law(divider, random), Counts::new(counts)),
-        Scheme::Residual(Base::Multinomial) => remainders::count(cdf, &divider, draws, random, counts, scratch),
-        Scheme::Residual(Base::Stratified) => merge(isa, cdf, stratified_rests(divider, random), Counts::new(counts)),
-        Scheme::Residual(Base::Systematic) => merge(isa, cdf, systematic_rests(divider, random), Counts::new(counts)),
+        Scheme::Stratified => merge::<Whole>(isa, cdf, divider, Window::new(random, cdf.total()), Counts::new(counts)),
+        Scheme::Systematic => merge::<Whole>(isa, cdf, divider, Same::new(random, cdf.total()), Counts::new(counts)),
+        Scheme::Residual(Base::Multinomial) => remainders::count(isa, cdf, divider, draws, random, counts, scratch),
+        Scheme::Residual(Base::Stratified) => {
+            merge::<Remainders>(isa, cdf, divider, Window::new(random, cdf.total()), Counts::new(counts))
+        }
+        Scheme::Residual(Base::Systematic) => {
+            merge::<Remainders>(isa, cdf, divider, Same::new(random, cdf.total()), Counts::new(counts))
+        }
     }
     Ok(())
 }
@@ -277,7 +285,7 @@ pub(crate) fn stratified_on(
         let draws = Multinomial { random, total: cdf.total() };
         cdf.run(isa, false, &Stratified { draws, strata: out.len() as u64 }, out);
     } else {
-        merge(isa, cdf, stratified_law(divider, random), Ancestors::new(out));
+        merge::<Whole>(isa, cdf, divider, Window::new(random, cdf.total()), Ancestors::new(out));
     }
     Ok(())
 }
@@ -296,7 +304,7 @@ pub(crate) fn systematic_on(
         let offset = bounded(random.first(), cdf.total());
         cdf.run(isa, false, &Systematic { offset, strata: out.len() as u64, total: cdf.total() }, out);
     } else {
-        merge(isa, cdf, systematic_law(divider, random), Ancestors::new(out));
+        merge::<Whole>(isa, cdf, divider, Same::new(random, cdf.total()), Ancestors::new(out));
     }
     Ok(())
 }
@@ -304,20 +312,4 @@ pub(crate) fn systematic_on(
 /// Whether there are so few draws that a search for each is faster than a pass over the weights.
 fn is_sparse(cdf: &Cdf, out: &[u32]) -> bool {
     out.len() < cdf.len() / tuning::WEIGHTS_PER_SEARCH
-}
-
-fn stratified_law<'a>(divider: Divider, random: Random<'a>) -> impl Law + use<'a> {
-    Whole::new(divider, Window::new(random, divider.total()))
-}
-
-fn systematic_law(divider: Divider, random: Random<'_>) -> impl Law + use<> {
-    Whole::new(divider, Same(bounded(random.first(), divider.total())))
-}
-
-fn stratified_rests<'a>(divider: Divider, random: Random<'a>) -> impl Law + use<'a> {
-    Remainders::new(divider, Window::new(random, divider.total()))
-}
-
-fn systematic_rests(divider: Divider, random: Random<'_>) -> impl Law + use<> {
-    Remainders::new(divider, Same(bounded(random.first(), divider.total())))
 }
