@@ -111,21 +111,28 @@ impl<O: Order> Kernel for UpdateKernel<'_, O> {
                 prefetch::<_, true>(leaves, next as usize >> FANOUT_BITS);
                 prefetch::<_, true>(nodes, next as usize >> (2 * FANOUT_BITS));
             }
-            let i = i as usize;
-            let block = &mut leaves[i / FANOUT];
+            let mut at = i as usize / FANOUT;
             // + 0 makes +0 of -0.
-            block.0[i % FANOUT] = O::key(value + 0.0);
-            let mut lowest = block.lowest();
-            let mut at = i / FANOUT;
+            let mut new = O::key(value + 0.0);
+            let mut old = std::mem::replace(&mut leaves[at].0[i as usize % FANOUT], new);
+            // Where `old` has become `new`, if not in a block.
+            let mut changed = None;
             for &start in levels.starts() {
-                let node = &mut nodes[start + at / FANOUT];
-                let element = &mut node.0[at % FANOUT];
-                if *element == lowest {
-                    // Nothing above can change.
+                let (node, child) = (start + at / FANOUT, at % FANOUT);
+                let element = nodes[node].0[child];
+                // The sixteen below are looked through only where the lowest of them has gone up: seldom.
+                let lowest = if new <= element {
+                    new
+                } else if old > element {
+                    break;
+                } else {
+                    changed.map_or(&leaves[at], |below: usize| &nodes[below]).lowest()
+                };
+                if lowest == element {
                     break;
                 }
-                *element = lowest;
-                lowest = node.lowest();
+                nodes[node].0[child] = lowest;
+                (old, new, changed) = (element, lowest, Some(node));
                 at /= FANOUT;
             }
         }

@@ -134,7 +134,7 @@ impl<S: Step, R: Source, T, F: Fn(Found, &mut T)> Kernel for SearchKernel<'_, S,
     fn run(self) {
         let Self { step, view, source, out, tell } = self;
         let mut first = 0;
-        let (mut thresholds, mut at) = ([0; BATCH], [0; BATCH]);
+        let (mut thresholds, mut at, mut parts) = ([0; BATCH], [0; BATCH], [[0; FANOUT]; BATCH]);
         for out in out.chunks_mut(BATCH) {
             source.fill(first, &mut thresholds);
             for t in &mut thresholds {
@@ -142,9 +142,12 @@ impl<S: Step, R: Source, T, F: Fn(Found, &mut T)> Kernel for SearchKernel<'_, S,
             }
             let mut rest = thresholds;
             descend(step, view, &mut at, &mut rest);
+            // A loop of its own, or it isn't vectorized.
+            for (parts, &at) in parts.iter_mut().zip(&at) {
+                *parts = view.leaves[at].quantize(view.storage.stored());
+            }
             for (j, out) in out.iter_mut().enumerate() {
-                let parts = view.leaves[at[j]].quantize(view.storage.stored());
-                let (child, rest) = step.step(&parts, rest[j]);
+                let (child, rest) = step.step(&parts[j], rest[j]);
                 tell(Found { leaf: leaf(at[j], child), before: view.storage.reveal(thresholds[j] - rest) }, out);
             }
             first += BATCH;
