@@ -64,9 +64,10 @@ fn cases() -> Vec<Case> {
         smallest.rebuild(&weights).expect("weights");
         largest.rebuild(&weights).expect("weights");
         let mut scratch = DistinctScratch::new(BATCH);
-        let (s, t, u) = (sums.clone(), sums.clone(), sums.clone());
+        let (s, t, u, mut outlier) = (sums.clone(), sums.clone(), sums.clone(), sums.clone());
+        let mut value = 1.0;
         let (mut changed, mut rebuilt) = (sums.clone(), sums);
-        let work: [(&'static str, usize, Box<dyn FnMut()>); 7] = [
+        let work: [(&'static str, usize, Box<dyn FnMut()>); 8] = [
             ("tree_update", BATCH, updates(capacity, move |i, v| changed.update(i, v).expect("a batch"))),
             ("tree_sample", BATCH, draws(move |r, i, out| s.sample(r, i, out).expect("mass"))),
             ("tree_sample_stratified", BATCH, draws(move |r, i, out| t.sample_stratified(r, i, out).expect("mass"))),
@@ -76,6 +77,15 @@ fn cases() -> Vec<Case> {
                 draws(move |r, i, out| u.sample_distinct(r, i, &mut scratch, out).expect("mass")),
             ),
             ("tree_rebuild", capacity, Box::new(move || rebuilt.rebuild(black_box(&weights)).expect("weights"))),
+            (
+                "tree_new_scale",
+                1,
+                // Each of these changes the scale by more than can be read with a shift.
+                Box::new(move || {
+                    value = if value == 1.0 { 1e9 } else { 1.0 };
+                    outlier.update(&[7], &[value]).expect("a batch");
+                }),
+            ),
             ("min_tree_update", BATCH, updates(capacity, move |i, v| smallest.update(i, v).expect("a batch"))),
             ("max_tree_update", BATCH, updates(capacity, move |i, v| largest.update(i, v).expect("a batch"))),
         ];

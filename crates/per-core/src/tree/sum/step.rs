@@ -16,15 +16,33 @@ pub(super) struct Plain;
 impl Step for Plain {
     #[inline(always)]
     fn step(self, sums: &[u64; FANOUT], threshold: u64) -> (usize, u64) {
-        let (mut child, mut before, mut running) = (0, 0, 0_u64);
-        for &sum in sums {
-            running = running.wrapping_add(sum);
-            let passed = running <= threshold;
-            child += usize::from(passed);
-            before = if passed { running } else { before };
-        }
-        (child % FANOUT, threshold - before)
+        // First which four, then which of them: a chain of additions half as long as over all sixteen.
+        let (fours, _) = sums.as_chunks::<4>();
+        let (four, rest) = of_four(
+            [
+                (fours[0][0] + fours[0][1]) + (fours[0][2] + fours[0][3]),
+                (fours[1][0] + fours[1][1]) + (fours[1][2] + fours[1][3]),
+                (fours[2][0] + fours[2][1]) + (fours[2][2] + fours[2][3]),
+            ],
+            threshold,
+        );
+        let [a, b, c, _] = fours[four];
+        let (child, rest) = of_four([a, b, c], rest);
+        (4 * four + child, rest)
     }
+}
+
+/// The step among four, of which the last one needs no look.
+#[inline(always)]
+fn of_four(sums: [u64; 3], threshold: u64) -> (usize, u64) {
+    let (mut child, mut before, mut running) = (0, 0, 0);
+    for sum in sums {
+        running += sum;
+        let passed = running <= threshold;
+        child += usize::from(passed);
+        before = if passed { running } else { before };
+    }
+    (child, threshold - before)
 }
 
 #[cfg(target_arch = "x86_64")]
