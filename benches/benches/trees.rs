@@ -25,16 +25,18 @@ fn indices(capacity: usize) -> Vec<u32> {
     (0..(BATCH * BATCHES) as u64).map(|i| stream.word(i) % capacity).collect()
 }
 
+type Work = Box<dyn FnMut()>;
+
 /// One piece of work: its task, what it counts, and how to do it once.
 struct Case {
     task: &'static str,
     capacity: usize,
     elements: usize,
-    work: Box<dyn FnMut()>,
+    work: Work,
 }
 
 /// Batches of updates, one after the other.
-fn updates(capacity: usize, mut update: impl FnMut(&[u32], &[f32]) + 'static) -> Box<dyn FnMut()> {
+fn updates(capacity: usize, mut update: impl FnMut(&[u32], &[f32]) + 'static) -> Work {
     let (indices, values) = (indices(capacity), priorities(4, BATCH * BATCHES));
     let mut turn = 0;
     Box::new(move || {
@@ -45,7 +47,7 @@ fn updates(capacity: usize, mut update: impl FnMut(&[u32], &[f32]) + 'static) ->
 }
 
 /// Batches of draws, others each time.
-fn draws(mut draw: impl FnMut(&Stream, u64, &mut [u32]) + 'static) -> Box<dyn FnMut()> {
+fn draws(mut draw: impl FnMut(&Stream, u64, &mut [u32]) + 'static) -> Work {
     let (stream, mut first, mut out) = (Stream::new(5, 0), 0, vec![0; BATCH]);
     Box::new(move || {
         draw(&stream, first, black_box(&mut out));
@@ -67,7 +69,7 @@ fn cases() -> Vec<Case> {
         let (s, t, u, mut outlier) = (sums.clone(), sums.clone(), sums.clone(), sums.clone());
         let mut value = 1.0;
         let (mut changed, mut rebuilt) = (sums.clone(), sums);
-        let work: [(&'static str, usize, Box<dyn FnMut()>); 8] = [
+        let work: [(&'static str, usize, Work); 8] = [
             ("tree_update", BATCH, updates(capacity, move |i, v| changed.update(i, v).expect("a batch"))),
             ("tree_sample", BATCH, draws(move |r, i, out| s.sample(r, i, out).expect("mass"))),
             ("tree_sample_stratified", BATCH, draws(move |r, i, out| t.sample_stratified(r, i, out).expect("mass"))),
