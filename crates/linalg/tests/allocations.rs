@@ -2,26 +2,8 @@
 
 mod support;
 
+use counting_alloc::{Counting, allocations};
 use linalg::{MatMut, MatRef, PackedB, Par, Scratch};
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-struct Counting;
-
-static COUNT: AtomicUsize = AtomicUsize::new(0);
-
-// SAFETY: passes everything on to the system's allocator.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        COUNT.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller's.
-        unsafe { System.alloc(layout) }
-    }
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller's.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
@@ -52,11 +34,11 @@ fn steady_state_allocates_nothing() {
             for _ in 0..20 {
                 round(par);
             }
-            let before = COUNT.load(Ordering::Relaxed);
+            let before = allocations();
             for _ in 0..20 {
                 round(par);
             }
-            assert_eq!(COUNT.load(Ordering::Relaxed) - before, 0, "{threads} threads");
+            assert_eq!(allocations() - before, 0, "{threads} threads");
         });
     }
     let mut out = vec![0.0f32; 8192];
@@ -66,8 +48,9 @@ fn steady_state_allocates_nothing() {
             linalg::sum_cols(MatRef::new(&data, 8192, 300).unwrap(), &mut out, Par::Rayon).unwrap();
         };
         (0..20).for_each(|_| sums());
-        let before = COUNT.load(Ordering::Relaxed);
+        let before = allocations();
         (0..20).for_each(|_| sums());
-        assert_eq!(COUNT.load(Ordering::Relaxed) - before, 0, "sums");
+        assert_eq!(allocations() - before, 0, "sums");
     });
+    assert!(allocations() > 0, "the counter counts: matrices and pools were made above");
 }

@@ -1,28 +1,10 @@
 //! Hot paths allocate nothing once their buffers have been used.
 mod common;
 use common::*;
+use counting_alloc::{Counting, allocations};
 use mingru::{
     Backward, Forward, Gradients, MinGruStack, Outputs, Par, Shape, StackForward, StackGradients, StackStep, Step,
 };
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-struct Counting;
-
-static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
-
-// SAFETY: hands everything to the system's allocator.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller's conditions are the same.
-        unsafe { System.alloc(layout) }
-    }
-    unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
-        // SAFETY: the caller's conditions are the same.
-        unsafe { System.dealloc(ptr, layout) }
-    }
-}
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
@@ -74,8 +56,8 @@ fn hot_paths_allocate_nothing() {
         stack.step(&input, &mut states_out, &mut out[..batch * hidden], &mut scratch).unwrap();
     };
     all();
-    let before = ALLOCATIONS.load(Ordering::Relaxed);
+    let before = allocations();
     assert!(before > 0, "the counter counts");
     all();
-    assert_eq!(ALLOCATIONS.load(Ordering::Relaxed), before);
+    assert_eq!(allocations(), before);
 }

@@ -1,42 +1,11 @@
 //! Once there is room, nothing allocates. One test only: the counter belongs to the process.
 
 use arith::random::Stream;
+use counting_alloc::{Counting, allocations_of};
 use per_core::Cdf;
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-struct Counting;
-
-static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
-
-// SAFETY: every call goes to the system's allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller keeps the contract of `alloc`.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
-        // SAFETY: the caller keeps the contract of `dealloc`.
-        unsafe { System.dealloc(ptr, layout) }
-    }
-
-    unsafe fn realloc(&self, ptr: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller keeps the contract of `realloc`.
-        unsafe { System.realloc(ptr, layout, size) }
-    }
-}
 
 #[global_allocator]
 static COUNTING: Counting = Counting;
-
-fn allocations(work: impl FnOnce()) -> usize {
-    let before = ALLOCATIONS.load(Ordering::SeqCst);
-    work();
-    ALLOCATIONS.load(Ordering::SeqCst) - before
-}
 
 #[test]
 fn rebuilding_and_drawing_allocate_nothing() {
@@ -47,7 +16,7 @@ fn rebuilding_and_drawing_allocate_nothing() {
     let mut fractions = vec![0.0; weights.len()];
 
     let mut cdf = Cdf::new();
-    assert!(allocations(|| cdf.build(&weights).unwrap()) > 0, "the counter works");
+    assert!(allocations_of(|| cdf.build(&weights).unwrap()) > 0, "the counter works");
     let mut work = |cdf: &mut Cdf| {
         for n in [300_000, 1, 256, 70_000, 300_000] {
             cdf.build(&weights[..n]).unwrap();
@@ -64,10 +33,10 @@ fn rebuilding_and_drawing_allocate_nothing() {
     };
     // The first call of `build_from` makes room for its copy.
     work(&mut cdf);
-    assert_eq!(allocations(|| work(&mut cdf)), 0);
+    assert_eq!(allocations_of(|| work(&mut cdf)), 0);
 
     let mut ready = Cdf::with_capacity(weights.len());
-    assert_eq!(allocations(|| ready.build(&weights).unwrap()), 0, "with_capacity makes room for the first build");
+    assert_eq!(allocations_of(|| ready.build(&weights).unwrap()), 0, "with_capacity makes room for the first build");
 
     // On the threads of a pool; what is counted is what they do, not how the work gets into the pool.
     let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
@@ -80,7 +49,7 @@ fn rebuilding_and_drawing_allocate_nothing() {
         for _ in 0..20 {
             parallel(&mut cdf);
         }
-        allocations(|| parallel(&mut cdf))
+        allocations_of(|| parallel(&mut cdf))
     });
     assert_eq!(count, 0);
 }

@@ -1,43 +1,12 @@
 //! Once there is room, nothing allocates. One test only: the counter belongs to the process.
 
 use arith::random::Stream;
+use counting_alloc::{Counting, allocations_of};
 use per_core::Cdf;
 use per_core::resample::{self, Base, Batch, Random, Scheme, Scratch};
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-struct Counting;
-
-static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
-
-// SAFETY: every call goes to the system's allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller keeps the contract of `alloc`.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
-        // SAFETY: the caller keeps the contract of `dealloc`.
-        unsafe { System.dealloc(ptr, layout) }
-    }
-
-    unsafe fn realloc(&self, ptr: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller keeps the contract of `realloc`.
-        unsafe { System.realloc(ptr, layout, size) }
-    }
-}
 
 #[global_allocator]
 static COUNTING: Counting = Counting;
-
-fn allocations(work: impl FnOnce()) -> usize {
-    let before = ALLOCATIONS.load(Ordering::SeqCst);
-    work();
-    ALLOCATIONS.load(Ordering::SeqCst) - before
-}
 
 #[test]
 fn resampling_allocates_nothing() {
@@ -67,9 +36,9 @@ fn resampling_allocates_nothing() {
         }
     };
     let (mut scratch, mut batch) = (Scratch::new(), Batch::new());
-    assert!(allocations(|| work(&mut scratch, &mut batch, &mut out, &mut counts)) > 0, "the counter works");
-    assert_eq!(allocations(|| work(&mut scratch, &mut batch, &mut out, &mut counts)), 0);
+    assert!(allocations_of(|| work(&mut scratch, &mut batch, &mut out, &mut counts)) > 0, "the counter works");
+    assert_eq!(allocations_of(|| work(&mut scratch, &mut batch, &mut out, &mut counts)), 0);
     let (mut scratch, mut batch) = (Scratch::with_capacity(4000, 5000), Batch::with_capacity(1000, 1250));
-    let count = allocations(|| work(&mut scratch, &mut batch, &mut out, &mut counts));
+    let count = allocations_of(|| work(&mut scratch, &mut batch, &mut out, &mut counts));
     assert_eq!(count, 0, "with_capacity makes room for the first call");
 }

@@ -1,42 +1,11 @@
 //! Trees allocate when they are made and never after. One test only: the counter belongs to the process.
 
 use arith::random::Stream;
+use counting_alloc::{Counting, allocations_of};
 use per_core::{DistinctScratch, MaxTree, MinTree, SumTree};
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-struct Counting;
-
-static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
-
-// SAFETY: every call goes to the system's allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller keeps the contract of `alloc`.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
-        // SAFETY: the caller keeps the contract of `dealloc`.
-        unsafe { System.dealloc(ptr, layout) }
-    }
-
-    unsafe fn realloc(&self, ptr: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller keeps the contract of `realloc`.
-        unsafe { System.realloc(ptr, layout, size) }
-    }
-}
 
 #[global_allocator]
 static COUNTING: Counting = Counting;
-
-fn allocations(work: impl FnOnce()) -> usize {
-    let before = ALLOCATIONS.load(Ordering::SeqCst);
-    work();
-    ALLOCATIONS.load(Ordering::SeqCst) - before
-}
 
 #[test]
 fn trees_allocate_nothing_after_new() {
@@ -47,13 +16,14 @@ fn trees_allocate_nothing_after_new() {
     let values: Vec<f32> = (0..2000).map(|i| stream.uniform(9000 + i)).collect();
     let mut out = vec![0; 1000];
     let mut trees = None;
-    let made = allocations(|| trees = Some((SumTree::new(CAPACITY), MinTree::new(CAPACITY), MaxTree::new(CAPACITY))));
+    let made =
+        allocations_of(|| trees = Some((SumTree::new(CAPACITY), MinTree::new(CAPACITY), MaxTree::new(CAPACITY))));
     assert!(made > 0, "the counter works");
     let Some((Ok(mut sum), Ok(mut min), Ok(mut max))) = trees else { panic!("a capacity") };
     let mut scratch = DistinctScratch::new(out.len());
     // The first look at the environment may allocate.
     arith::simd::Isa::detect();
-    let found = allocations(|| {
+    let found = allocations_of(|| {
         sum.rebuild(&priorities).unwrap();
         min.rebuild(&priorities).unwrap();
         max.rebuild(&priorities).unwrap();

@@ -1,40 +1,14 @@
 //! A compiled update allocates nothing.
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicU64, Ordering};
-
+use counting_alloc::{Counting, allocations};
 use trainer::env::{CartPole, VecEnv};
 use trainer::{Config, Learner, PolicyConfig, PriorityConfig, UpdatePlan};
-
-struct Counting;
-
-static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
-
-// SAFETY: every call is handed on to the system's allocator as it is.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller keeps alloc's contract.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
-        // SAFETY: the caller keeps dealloc's contract; ptr came from `alloc` above.
-        unsafe { System.dealloc(ptr, layout) }
-    }
-
-    unsafe fn realloc(&self, ptr: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller keeps realloc's contract; ptr came from `alloc` above.
-        unsafe { System.realloc(ptr, layout, size) }
-    }
-}
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
 /// Allocations of ten updates after three to warm up.
-fn count(config: &Config, parallel: bool) -> u64 {
+fn count(config: &Config, parallel: bool) -> usize {
     let mut envs =
         VecEnv::new(config.environments, |_| CartPole::new(), |i| arith::random::Stream::new(config.seed, i as u64))
             .unwrap();
@@ -43,19 +17,19 @@ fn count(config: &Config, parallel: bool) -> u64 {
     for update in 0..3 {
         plan.run(update, &mut envs, &mut learner).unwrap();
     }
-    let before = ALLOCATIONS.load(Ordering::Relaxed);
+    let before = allocations();
     for update in 3..13 {
         plan.run(update, &mut envs, &mut learner).unwrap();
     }
-    ALLOCATIONS.load(Ordering::Relaxed) - before
+    allocations() - before
 }
 
 // One test, because the counter is the process's.
 #[test]
 fn updates_allocate_nothing() {
-    let before = ALLOCATIONS.load(Ordering::Relaxed);
+    let before = allocations();
     drop(std::hint::black_box(vec![1_u8; 100]));
-    assert!(ALLOCATIONS.load(Ordering::Relaxed) > before, "the counter counts");
+    assert!(allocations() > before, "the counter counts");
     for layers in [0, 2] {
         for alpha in [0.0, 0.6] {
             let config = Config {

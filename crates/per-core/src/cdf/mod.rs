@@ -5,7 +5,7 @@
 mod build;
 mod draw;
 mod layout;
-mod ratio;
+pub(crate) mod ratio;
 mod search;
 mod steps;
 #[cfg(test)]

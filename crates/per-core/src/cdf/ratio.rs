@@ -5,7 +5,7 @@ use super::layout::{BLOCK, FANOUT};
 use arith::simd::{Isa, Kernel};
 
 /// `part / total` rounded to nearest, ties to even, for `part <= total`, `0 < total < 2^63`.
-pub(super) fn ratio(part: u64, total: u64) -> f32 {
+pub(crate) fn ratio(part: u64, total: u64) -> f32 {
     let near = part as f64 / total as f64;
     if is_hard(near) { exact(part, total) } else { near as f32 }
 }

@@ -18,6 +18,7 @@ mod update;
 
 use super::check::{check_index, check_len};
 use super::layout::{FANOUT, Levels, check_capacity};
+use crate::cdf::ratio::ratio;
 use crate::error::Error;
 use arith::fixed::Scale;
 use exponents::Exponents;
@@ -207,19 +208,4 @@ impl SumTree {
     fn check_mass(&self, operation: &'static str) -> Result<(), Error> {
         if self.total == 0 { Err(Error::AllZero { operation, count: self.capacity }) } else { Ok(()) }
     }
-}
-
-/// `part / total` rounded to nearest, ties to even, for `part <= total`, `0 < total < 2^63`.
-fn ratio(part: u64, total: u64) -> f32 {
-    if part == 0 {
-        return 0.0;
-    }
-    // The quotient times 2^shift is between 2^25 and 2^28; what is cut off lives on in the last bit, so that the
-    // conversion rounds as if from the whole.
-    let shift = 26 + total.ilog2() - part.ilog2();
-    let (numerator, total) = (u128::from(part) << shift, u128::from(total));
-    let sticky = u64::from(numerator % total != 0);
-    let quotient = (numerator / total) as u64 | sticky;
-    // 2^-shift >= 2^-88: the product is normal and exact.
-    quotient as f32 * f32::from_bits((127 - shift) << 23)
 }
