@@ -7,7 +7,6 @@
 //! [`Trainer`] is the whole of it; its parts can be used alone.
 
 pub mod advantage;
-pub mod checkpoint;
 mod config;
 pub mod env;
 mod error;
@@ -28,6 +27,7 @@ mod trainer;
 mod tuning;
 mod update;
 
+pub use checkpoint;
 pub use config::{Config, PolicyConfig, PriorityConfig};
 pub use error::Error;
 pub use evaluate::Evaluation;

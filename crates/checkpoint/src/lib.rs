@@ -1,7 +1,7 @@
 //! Checkpoint files: named tensors and strings in one safetensors file, with a checksum over all of it.
 //!
 //! ```
-//! use trainer::checkpoint::Checkpoint;
+//! use checkpoint::Checkpoint;
 //!
 //! let mut checkpoint = Checkpoint::new();
 //! checkpoint.put("policy.decoder.bias", &[3], &[0.5_f32, -1.0, 2.0])?;
@@ -15,7 +15,7 @@
 //! assert_eq!(loaded.tensor::<f32>("policy.decoder.bias", &[3])?, [0.5, -1.0, 2.0]);
 //! assert_eq!(loaded.scalar::<u64>("optimizer.step")?, 17);
 //! assert_eq!(loaded.metadata("configuration")?, r#"{"seed":1}"#);
-//! # Ok::<(), trainer::checkpoint::Error>(())
+//! # Ok::<(), checkpoint::Error>(())
 //! ```
 //!
 //! The layout is that of safetensors (8-byte little-endian length of the header, JSON header, data), so other programs

@@ -2,10 +2,14 @@
 
 use std::fmt;
 
+use half::bf16;
+
 /// Type of a tensor's elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Dtype {
+    /// `half::bf16`.
+    Bf16,
     /// `f32`.
     F32,
     /// `u8`.
@@ -14,20 +18,24 @@ pub enum Dtype {
     U32,
     /// `u64`.
     U64,
+    /// `i32`.
+    I32,
     /// `i64`.
     I64,
 }
 
 impl Dtype {
-    pub(super) const ALL: [Self; 5] = [Self::F32, Self::U8, Self::U32, Self::U64, Self::I64];
+    pub(crate) const ALL: [Self; 7] = [Self::Bf16, Self::F32, Self::U8, Self::U32, Self::U64, Self::I32, Self::I64];
 
     /// Its name in a safetensors header.
     pub const fn name(self) -> &'static str {
         match self {
+            Self::Bf16 => "BF16",
             Self::F32 => "F32",
             Self::U8 => "U8",
             Self::U32 => "U32",
             Self::U64 => "U64",
+            Self::I32 => "I32",
             Self::I64 => "I64",
         }
     }
@@ -36,7 +44,8 @@ impl Dtype {
     pub const fn size(self) -> usize {
         match self {
             Self::U8 => 1,
-            Self::F32 | Self::U32 => 4,
+            Self::Bf16 => 2,
+            Self::F32 | Self::U32 | Self::I32 => 4,
             Self::U64 | Self::I64 => 8,
         }
     }
@@ -48,7 +57,7 @@ impl fmt::Display for Dtype {
     }
 }
 
-/// A type that tensors are made of: f32, u8, u32, u64, i64. NaN payloads survive.
+/// A type that tensors are made of: bf16, f32, u8, u32, u64, i32, i64. NaN payloads survive.
 pub trait Element: Copy + sealed::Bytes {
     /// Its name.
     const DTYPE: Dtype;
@@ -80,9 +89,11 @@ macro_rules! element {
     )*};
 }
 element! {
+    bf16 => Bf16;
     f32 => F32;
     u8 => U8;
     u32 => U32;
     u64 => U64;
+    i32 => I32;
     i64 => I64;
 }

@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
-use super::{Checkpoint, DIGITS, Error, FORMAT, HEADER_LIMIT, LENGTH, PREFIX, Tensor, VERSION};
+use crate::{Checkpoint, DIGITS, Error, FORMAT, HEADER_LIMIT, LENGTH, PREFIX, Tensor, VERSION};
 
 /// The file's bytes. The header is written here rather than by the safetensors crate, which keeps metadata in a hash
 /// map: its order, and so the file, would differ from run to run.
-pub(super) fn encode(checkpoint: &Checkpoint) -> Result<Vec<u8>, Error> {
+pub(crate) fn encode(checkpoint: &Checkpoint) -> Result<Vec<u8>, Error> {
     // Larger elements first, so that every tensor is aligned; then by name.
     let mut tensors: Vec<(&String, &Tensor)> = checkpoint.tensors.iter().collect();
     tensors.sort_by_key(|(_, tensor)| std::cmp::Reverse(tensor.dtype.size()));
@@ -53,7 +53,7 @@ pub(super) fn encode(checkpoint: &Checkpoint) -> Result<Vec<u8>, Error> {
 }
 
 /// SHA-256 of `bytes` with zeros in place of the `DIGITS` digits at `digits`, in lower-case hexadecimal digits.
-pub(super) fn checksum(bytes: &[u8], digits: usize) -> String {
+pub(crate) fn checksum(bytes: &[u8], digits: usize) -> String {
     let mut hash = Sha256::new();
     hash.update(&bytes[..digits]);
     hash.update([b'0'; DIGITS]);

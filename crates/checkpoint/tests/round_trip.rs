@@ -2,9 +2,9 @@
 
 use std::fs;
 
+use checkpoint::{Checkpoint, Dtype, Error};
 use proptest::prelude::*;
 use serde_json::Value;
-use trainer::checkpoint::{Checkpoint, Dtype, Error};
 
 fn filled() -> Checkpoint {
     let mut c = Checkpoint::new();

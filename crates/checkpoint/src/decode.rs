@@ -7,11 +7,11 @@ use std::path::Path;
 
 use safetensors::tensor::Metadata;
 
-use super::encode::checksum;
-use super::{Checkpoint, DIGITS, Dtype, Error, FORMAT, HEADER_LIMIT, LENGTH, PREFIX, RESERVED, Tensor, VERSION};
+use crate::encode::checksum;
+use crate::{Checkpoint, DIGITS, Dtype, Error, FORMAT, HEADER_LIMIT, LENGTH, PREFIX, RESERVED, Tensor, VERSION};
 
 /// The bytes of the file `path`, if they are at most `limit`.
-pub(super) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
+pub(crate) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
     let io = |operation| move |source| Error::Io { path: path.into(), operation, source };
     // Before opening it: that could wait for ever on a pipe.
     let about = fs::metadata(path).map_err(io("open"))?;
@@ -28,7 +28,7 @@ pub(super) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
 }
 
 /// The contents of `bytes`. Verifies the checksum before it parses anything; `path` is for messages.
-pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<Checkpoint, Error> {
+pub(crate) fn decode(path: &Path, bytes: &[u8]) -> Result<Checkpoint, Error> {
     let damaged = |reason: String| Error::Damaged { path: path.into(), reason };
     let digits = LENGTH + PREFIX.len();
     let (header, data) = split(path, bytes)?;
@@ -65,7 +65,7 @@ pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<Checkpoint, Error> {
     for (name, info) in header_metadata.tensors() {
         let got = info.dtype.to_string();
         let Some(dtype) = Dtype::ALL.into_iter().find(|d| d.name() == got) else {
-            let expected = "F32, U8, U32, U64 or I64".into();
+            let expected = "BF16, F32, U8, U32, U64, I32 or I64".into();
             return Err(Error::Dtype { path: path.into(), tensor: name, expected, got });
         };
         let (start, end) = info.data_offsets;

@@ -4,12 +4,12 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use super::Error;
+use crate::Error;
 
 /// Writes `path` with `contents`: temporary file in the same folder, synchronize, rename, synchronize the folder. On an
 /// error the temporary file is removed and what was at `path` is as it was. (If only the last step fails, the new file is
 /// in place and may not survive a loss of power.)
-pub(super) fn write(path: &Path, contents: impl FnOnce(&mut File) -> io::Result<()>) -> Result<(), Error> {
+pub(crate) fn write(path: &Path, contents: impl FnOnce(&mut File) -> io::Result<()>) -> Result<(), Error> {
     let io = |operation| move |source| Error::Io { path: path.into(), operation, source };
     // "run.safetensors" has the parent "".
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
