@@ -15,7 +15,7 @@ pub(crate) fn ratio(part: u64, total: u64) -> f32 {
 /// Each operand and the division round once, by at most 2^-53 of the value each: together less than 3.1 ulp of f64.
 /// The 29 bits that f32 drops are 2^28 in the middle.
 #[inline(always)]
-fn is_hard(near: f64) -> bool {
+pub(crate) fn is_hard(near: f64) -> bool {
     let dropped = near.to_bits() & ((1 << 29) - 1);
     dropped.wrapping_sub((1 << 28) - 4) <= 8
 }
