@@ -1,0 +1,65 @@
+//! What settings and arguments must be.
+
+use super::column::{Column, Columns};
+use super::config::Config;
+use super::error::Error;
+
+pub(super) fn len(operation: &'static str, what: &'static str, expected: usize, got: usize) -> Result<(), Error> {
+    if expected == got { Ok(()) } else { Err(Error::LengthMismatch { operation, what, expected, got }) }
+}
+
+/// That numbers of items can go on from `next` for longer than any program runs.
+pub(super) fn number(next: u64) -> Result<(), Error> {
+    const END: u64 = 1 << 63;
+    if next <= END {
+        return Ok(());
+    }
+    Err(Error::Setting { name: "next", value: next as f64, reason: "must be at most 2^63" })
+}
+
+pub(super) fn config(config: &Config, columns: &Columns) -> Result<(), Error> {
+    alpha(config.alpha)?;
+    let epsilon = config.epsilon;
+    if !(epsilon >= 0.0 && epsilon.is_finite()) {
+        return Err(setting("epsilon", epsilon, "must be finite and at least 0"));
+    }
+    if config.environments == 0 {
+        return Err(setting("environments", 0.0, "must be at least 1"));
+    }
+    if let Some(episodes) = &config.episodes {
+        let truncated = episodes.truncated.into_iter().map(|column| ("episodes.truncated", column));
+        for (name, column) in [("episodes.terminated", episodes.terminated)].into_iter().chain(truncated) {
+            columns.check(column)?;
+            check_single(name, column)?;
+        }
+    }
+    if let Some(n_step) = &config.n_step {
+        if n_step.steps == 0 {
+            return Err(setting("n_step.steps", 0.0, "must be at least 1"));
+        }
+        if !(0.0..=1.0).contains(&n_step.discount) {
+            return Err(setting("n_step.discount", n_step.discount, "must be in [0, 1]"));
+        }
+        columns.check(n_step.reward)?;
+        check_single("n_step.reward", n_step.reward)?;
+    }
+    Ok(())
+}
+
+pub(super) fn alpha(alpha: f32) -> Result<(), Error> {
+    if alpha >= 0.0 && alpha.is_finite() {
+        return Ok(());
+    }
+    Err(setting("alpha", alpha, "must be finite and at least 0"))
+}
+
+fn check_single<T>(name: &'static str, column: Column<T>) -> Result<(), Error> {
+    if column.width == 1 {
+        return Ok(());
+    }
+    Err(Error::Setting { name, value: column.width as f64, reason: "elements a row; it must have 1" })
+}
+
+fn setting(name: &'static str, value: f32, reason: &'static str) -> Error {
+    Error::Setting { name, value: value.into(), reason }
+}
