@@ -1,93 +1,109 @@
-//! From bytes to contents.
+//! From a file to its contents: first the checksum over all of it, then the header.
 
-use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::{self, Read as _};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-use safetensors::tensor::Metadata;
+use crate::checksum::{self, Hashing};
+use crate::contents::{Contents, Tensor};
+use crate::header::{parse, whole_size};
+use crate::{BLOCK, DIGITS, Dtype, Error, FORMAT, HEADER_LIMIT, LENGTH, PREFIX, RESERVED, VERSION};
 
-use crate::encode::checksum;
-use crate::{Checkpoint, DIGITS, Dtype, Error, FORMAT, HEADER_LIMIT, LENGTH, PREFIX, RESERVED, Tensor, VERSION};
+/// Least size of a header that holds the checksum, with its length, in bytes.
+const LEAST: usize = checksum::AT + DIGITS;
 
-/// The bytes of the file `path`, if they are at most `limit`.
-pub(crate) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
-    let io = |operation| move |source| Error::Io { path: path.into(), operation, source };
+/// The file `path`, and its size in bytes, if that is at most `limit`.
+pub(crate) fn open(path: &Path, limit: u64) -> Result<(File, u64), Error> {
+    let io = |source| Error::Io { path: path.into(), operation: "open", source };
+    let not_regular = || io(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
     // Before opening it: that could wait for ever on a pipe.
-    let about = fs::metadata(path).map_err(io("open"))?;
+    if !fs::metadata(path).map_err(io)?.is_file() {
+        return Err(not_regular());
+    }
+    let file = File::open(path).map_err(io)?;
+    // Again, of what was opened.
+    let about = file.metadata().map_err(io)?;
     if !about.is_file() {
-        return Err(io("open")(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file")));
+        return Err(not_regular());
     }
     let size = about.len();
-    let capacity = usize::try_from(size).ok().filter(|_| size <= limit);
-    let capacity = capacity.ok_or_else(|| Error::TooLarge { path: path.into(), what: "file", size, limit })?;
-    let mut bytes = Vec::new();
-    bytes.try_reserve_exact(capacity).map_err(|e| io("read")(io::Error::new(io::ErrorKind::OutOfMemory, e)))?;
-    File::open(path).map_err(io("open"))?.take(size).read_to_end(&mut bytes).map_err(io("read"))?;
-    Ok(bytes)
+    if size > limit {
+        return Err(Error::TooLarge { path: path.into(), what: "file", size, limit });
+    }
+    Ok((file, size))
 }
 
-/// The contents of `bytes`. Verifies the checksum before it parses anything; `path` is for messages.
-pub(crate) fn decode(path: &Path, bytes: &[u8]) -> Result<Checkpoint, Error> {
+/// The contents of the `size` bytes of `from`; `data` of a tensor is where its elements begin. Verifies the checksum
+/// before it parses anything; `path` is for messages. Holds the header and a block, whatever the size.
+pub(crate) fn verify<R: Read + Seek>(path: &Path, from: &mut R, size: u64) -> Result<Contents<u64>, Error> {
     let damaged = |reason: String| Error::Damaged { path: path.into(), reason };
-    let digits = LENGTH + PREFIX.len();
-    let (header, data) = split(path, bytes)?;
+    let header = header(path, from, size)?;
 
-    let stored = &bytes[digits..digits + DIGITS];
-    let got = checksum(bytes, digits);
+    let stored = &header[PREFIX.len()..PREFIX.len() + DIGITS];
+    let got = checksum(from, size).map_err(|e| read_error(path, e))?;
     if got.as_bytes() != stored {
         // Most often a copy that stopped; then the header is whole and knows the size.
-        if let Some(expected) = parse(header).ok().and_then(|m| whole_size(header, &m))
-            && expected > bytes.len() as u64
+        if let Some(expected) = parse(&header).ok().and_then(|m| whole_size(&header, &m))
+            && expected > size
         {
-            return Err(Error::Truncated { path: path.into(), expected, got: bytes.len() as u64 });
+            return Err(Error::Truncated { path: path.into(), expected, got: size });
         }
         let expected = stored.escape_ascii().to_string();
         return Err(Error::Checksum { path: path.into(), expected, got });
     }
 
-    let header_metadata = parse(header).map_err(|e| damaged(format!("header: {e}")))?;
-    if whole_size(header, &header_metadata) != Some(bytes.len() as u64) {
+    let parsed = parse(&header).map_err(|e| damaged(format!("header: {e}")))?;
+    if whole_size(&header, &parsed) != Some(size) {
         return Err(damaged("the tensors don't fill the file".into()));
     }
-    let mut metadata: BTreeMap<String, String> =
-        header_metadata.metadata().iter().flatten().map(|(k, v)| (k.clone(), v.clone())).collect();
-    if metadata.get("format").map(String::as_str) != Some(FORMAT) {
+    let mut contents = Contents::new(path.into());
+    contents.metadata.extend(parsed.metadata().iter().flatten().map(|(k, v)| (k.clone(), v.clone())));
+    if contents.metadata.get("format").map(String::as_str) != Some(FORMAT) {
         return Err(Error::Foreign { path: path.into(), reason: "its metadata has another format" });
     }
-    let version = metadata.get("format_version").map_or("(none)", String::as_str);
+    let version = contents.metadata.get("format_version").map_or("(none)", String::as_str);
     if version != VERSION {
         return Err(Error::Version { path: path.into(), expected: VERSION, got: version.into() });
     }
-    metadata.retain(|key, _| !RESERVED.contains(&key.as_str()));
+    contents.metadata.retain(|key, _| !RESERVED.contains(&key.as_str()));
 
-    let mut tensors = BTreeMap::new();
-    for (name, info) in header_metadata.tensors() {
+    // In the order of the file, so that of two faults always the same is reported.
+    let data = (LENGTH + header.len()) as u64;
+    for name in parsed.offset_keys() {
+        let Some(info) = parsed.info(&name) else { continue };
         let got = info.dtype.to_string();
         let Some(dtype) = Dtype::ALL.into_iter().find(|d| d.name() == got) else {
-            let expected = "BF16, F32, U8, U32, U64, I32 or I64".into();
+            let expected = Dtype::ALL.map(Dtype::name).join(", ");
             return Err(Error::Dtype { path: path.into(), tensor: name, expected, got });
         };
-        let (start, end) = info.data_offsets;
-        let slice = data.get(start..end).ok_or_else(|| damaged(format!("tensor {name} lies outside of the file")))?;
-        tensors.insert(name, Tensor { dtype, shape: info.shape.clone(), bytes: slice.to_vec() });
+        // The tensors fill the file, so every offset lies in it.
+        let tensor = Tensor { dtype, shape: info.shape.clone(), data: data + info.data_offsets.0 as u64 };
+        contents.tensors.insert(name, tensor);
     }
-    Ok(Checkpoint { tensors, metadata, origin: path.into() })
+    Ok(contents)
 }
 
-/// Header and data of a file that begins like ours. The header holds the checksum's digits.
-fn split<'a>(path: &Path, bytes: &'a [u8]) -> Result<(&'a [u8], &'a [u8]), Error> {
-    let size = bytes.len() as u64;
+/// The header of a file that begins like ours. It holds the checksum's digits.
+fn header(path: &Path, from: &mut (impl Read + Seek), size: u64) -> Result<Vec<u8>, Error> {
     let truncated = |expected| Err(Error::Truncated { path: path.into(), expected, got: size });
-    let least = LENGTH + PREFIX.len() + DIGITS;
-    let Some((length, rest)) = bytes.split_first_chunk::<LENGTH>() else {
-        return truncated(least as u64);
+    let mut start = Vec::new();
+    from.take(LEAST as u64).read_to_end(&mut start).map_err(|e| read_error(path, e))?;
+    let Some((length, rest)) = start.split_first_chunk::<LENGTH>() else {
+        return truncated(LEAST as u64);
     };
     let length = u64::from_le_bytes(*length);
-    let header = usize::try_from(length).ok().and_then(|n| rest.split_at_checked(n));
+    // Memory for the header is asked for only where the file has as much.
+    let fits = length <= HEADER_LIMIT && length <= size.saturating_sub(LENGTH as u64);
+    let header = if fits {
+        let mut header = vec![0; usize::try_from(length).unwrap_or_default()];
+        read_at(from, LENGTH as u64, &mut header).map_err(|e| read_error(path, e))?;
+        Some(header)
+    } else {
+        None
+    };
     let common = rest.len().min(PREFIX.len());
     if rest[..common] != PREFIX[..common] {
-        let whole = header.is_some_and(|(h, _)| parse(h).is_ok_and(|m| whole_size(h, &m) == Some(size)));
+        let whole = header.is_some_and(|h| parse(&h).is_ok_and(|m| whole_size(&h, &m) == Some(size)));
         let reason = if whole { "a safetensors file without its checksum" } else { "not a safetensors file" };
         return Err(Error::Foreign { path: path.into(), reason });
     }
@@ -95,22 +111,39 @@ fn split<'a>(path: &Path, bytes: &'a [u8]) -> Result<(&'a [u8], &'a [u8]), Error
         return Err(Error::TooLarge { path: path.into(), what: "header", size: length, limit: HEADER_LIMIT });
     }
     match header {
-        Some((header, data)) if header.len() >= least - LENGTH => Ok((header, data)),
-        Some(_) if bytes.len() >= least => {
+        Some(header) if header.len() >= LEAST - LENGTH => Ok(header),
+        Some(_) if size >= LEAST as u64 => {
             Err(Error::Damaged { path: path.into(), reason: format!("the header has {length} bytes") })
         }
-        _ => truncated(length.saturating_add(LENGTH as u64).max(least as u64)),
+        _ => truncated(length.saturating_add(LENGTH as u64).max(LEAST as u64)),
     }
 }
 
-/// The header, with tensors that follow each other without gaps and have the sizes of their shapes.
-///
-/// Not by `SafeTensors::deserialize`: it adds offsets from the file without a check for overflow.
-fn parse(header: &[u8]) -> Result<Metadata, serde_json::Error> {
-    serde_json::from_slice(header)
+/// The checksum of the first `size` bytes of `from`, in blocks.
+fn checksum(from: &mut (impl Read + Seek), size: u64) -> io::Result<String> {
+    let mut hash = Hashing::new(io::sink());
+    let mut block = vec![0; usize::try_from(size).map_or(BLOCK, |size| size.min(BLOCK))];
+    // The digits lie in the first block: the header that was read holds them.
+    let mut at = 0;
+    while at < size {
+        let length = usize::try_from(size - at).map_or(BLOCK, |left| left.min(BLOCK));
+        let bytes = &mut block[..length];
+        read_at(from, at, bytes)?;
+        if at == 0 {
+            bytes[checksum::AT..checksum::AT + DIGITS].fill(b'0');
+        }
+        hash.write_all(bytes)?;
+        at += length as u64;
+    }
+    Ok(hash.finish().1)
 }
 
-/// Size of the whole file by its header.
-fn whole_size(header: &[u8], metadata: &Metadata) -> Option<u64> {
-    u64::try_from(LENGTH.checked_add(header.len())?.checked_add(metadata.data_len())?).ok()
+/// Fills `bytes` with those from position `at` on.
+pub(crate) fn read_at(from: &mut (impl Read + Seek), at: u64, bytes: &mut [u8]) -> io::Result<()> {
+    from.seek(SeekFrom::Start(at))?;
+    from.read_exact(bytes)
+}
+
+pub(crate) fn read_error(path: &Path, source: io::Error) -> Error {
+    Error::Io { path: path.into(), operation: "read", source }
 }

@@ -58,15 +58,18 @@ impl fmt::Display for Dtype {
 }
 
 /// A type that tensors are made of: bf16, f32, u8, u32, u64, i32, i64. NaN payloads survive.
-pub trait Element: Copy + sealed::Bytes {
+pub trait Element: Copy + Default + sealed::Bytes + 'static {
     /// Its name.
     const DTYPE: Dtype;
 }
 
 mod sealed {
     pub trait Bytes: Sized {
-        fn to_bytes(values: &[Self]) -> Vec<u8>;
-        fn from_bytes(bytes: &[u8]) -> Vec<Self>;
+        /// Little-endian bytes of `values`, whose number fits `bytes`.
+        fn encode(values: &[Self], bytes: &mut [u8]);
+
+        /// The inverse.
+        fn decode(bytes: &[u8], values: &mut [Self]);
     }
 }
 
@@ -77,13 +80,18 @@ macro_rules! element {
         }
 
         impl sealed::Bytes for $type {
-            fn to_bytes(values: &[Self]) -> Vec<u8> {
-                values.iter().flat_map(|v| v.to_le_bytes()).collect()
+            fn encode(values: &[Self], bytes: &mut [u8]) {
+                let (elements, _) = bytes.as_chunks_mut();
+                for (element, value) in elements.iter_mut().zip(values) {
+                    *element = value.to_le_bytes();
+                }
             }
 
-            fn from_bytes(bytes: &[u8]) -> Vec<Self> {
+            fn decode(bytes: &[u8], values: &mut [Self]) {
                 let (elements, _) = bytes.as_chunks();
-                elements.iter().map(|&e| Self::from_le_bytes(e)).collect()
+                for (value, &element) in values.iter_mut().zip(elements) {
+                    *value = Self::from_le_bytes(element);
+                }
             }
         }
     )*};

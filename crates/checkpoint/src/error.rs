@@ -115,6 +115,16 @@ pub enum Error {
         /// What it is.
         got: String,
     },
+    /// The source of a tensor's elements failed.
+    #[error("checkpoint {path}: tensor {tensor}: {source}", path = path.display())]
+    Source {
+        /// The file.
+        path: PathBuf,
+        /// The tensor.
+        tensor: String,
+        /// The source's reason.
+        source: crate::SourceError,
+    },
     /// A name can't be used.
     #[error("checkpoint: {name:?} {reason}")]
     Name {

@@ -7,6 +7,9 @@ use checkpoint::{Checkpoint, Error};
 use proptest::prelude::*;
 use sha2::{Digest, Sha256};
 
+mod common;
+use common::read;
+
 fn small() -> Vec<u8> {
     let mut c = Checkpoint::new();
     c.put("w", &[2], &[1.5_f32, -2.0]).unwrap();
@@ -37,12 +40,12 @@ const GOOD: &str = r#","format":"lockstep-checkpoint","format_version":"1"}"#;
 #[test]
 fn every_flipped_bit_is_noticed() {
     let bytes = small();
-    assert!(Checkpoint::from_bytes(&bytes).is_ok());
+    assert!(read(&bytes).is_ok());
     for at in 0..bytes.len() {
         for bit in 0..8 {
             let mut damaged = bytes.clone();
             damaged[at] ^= 1 << bit;
-            let error = Checkpoint::from_bytes(&damaged).expect_err("a flipped bit");
+            let error = read(&damaged).expect_err("a flipped bit");
             let right = match at {
                 // The header's length: then the header is cut off, too large, or the checksum differs.
                 0..8 => matches!(
@@ -63,7 +66,7 @@ fn every_flipped_bit_is_noticed() {
 fn every_truncation_is_noticed() {
     let bytes = small();
     for length in 0..bytes.len() {
-        match Checkpoint::from_bytes(&bytes[..length]) {
+        match read(&bytes[..length]) {
             Err(Error::Truncated { expected, got, .. }) => {
                 assert_eq!(got, length as u64);
                 assert!(expected > got && expected <= bytes.len() as u64, "{expected}");
@@ -82,7 +85,7 @@ fn appended_bytes_are_noticed() {
     for extra in 1..20 {
         let mut bytes = small();
         bytes.extend(std::iter::repeat_n(0, extra));
-        assert!(matches!(Checkpoint::from_bytes(&bytes), Err(Error::Checksum { .. })));
+        assert!(matches!(read(&bytes), Err(Error::Checksum { .. })));
     }
 }
 
@@ -92,12 +95,12 @@ fn swapped_tensors_are_noticed() {
     let mut bytes = small();
     let at = bytes.windows(3).position(|w| w == b"\"w\"").unwrap();
     bytes[at + 1] = b'v';
-    assert!(matches!(Checkpoint::from_bytes(&bytes), Err(Error::Checksum { .. })));
+    assert!(matches!(read(&bytes), Err(Error::Checksum { .. })));
 }
 
 #[test]
 fn files_of_others_are_foreign() {
-    let foreign = |bytes: &[u8]| match Checkpoint::from_bytes(bytes) {
+    let foreign = |bytes: &[u8]| match read(bytes) {
         Err(Error::Foreign { reason, .. }) => reason,
         other => panic!("{other:?}"),
     };
@@ -121,7 +124,7 @@ fn files_of_others_are_foreign() {
 fn other_versions_are_named() {
     for (version, got) in [(r#","format_version":"2""#, "2"), ("", "(none)"), (r#","format_version":"""#, "")] {
         let header = ours(&format!(r#","format":"lockstep-checkpoint"{version}}}}}"#));
-        match Checkpoint::from_bytes(&file(&header, &[])) {
+        match read(&file(&header, &[])) {
             Err(Error::Version { expected: "1", got: g, .. }) => assert_eq!(g, got),
             other => panic!("{other:?}"),
         }
@@ -132,9 +135,9 @@ fn other_versions_are_named() {
 #[test]
 fn headers_that_lie_are_damaged_and_do_not_panic() {
     let header = |tensors: &str| ours(GOOD) + tensors + "}";
-    assert!(Checkpoint::from_bytes(&file(&header(""), &[])).is_ok());
+    assert!(read(&file(&header(""), &[])).is_ok());
     let good = header(r#","w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}"#);
-    assert!(Checkpoint::from_bytes(&file(&good, &[0; 4])).is_ok());
+    assert!(read(&file(&good, &[0; 4])).is_ok());
     let huge = 1_u64 << 61;
     let halves: String = (0..8)
         .map(|i: u64| {
@@ -161,22 +164,22 @@ fn headers_that_lie_are_damaged_and_do_not_panic() {
         String::from(","),
     ] {
         let bytes = file(&header(&tensors), &[0; 4]);
-        assert!(matches!(Checkpoint::from_bytes(&bytes), Err(Error::Damaged { .. })), "{tensors:.100}");
+        assert!(matches!(read(&bytes), Err(Error::Damaged { .. })), "{tensors:.100}");
     }
     // A type that the layout has and this crate has not.
     let f16 = header(r#","w":{"dtype":"F16","shape":[2],"data_offsets":[0,4]}"#);
-    match Checkpoint::from_bytes(&file(&f16, &[0; 4])) {
+    match read(&file(&f16, &[0; 4])) {
         Err(Error::Dtype { tensor, got, .. }) => assert_eq!((tensor.as_str(), got.as_str()), ("w", "F16")),
         other => panic!("{other:?}"),
     }
     // Our beginning, but a header that ends within it.
     let mut short = small();
     short[..8].copy_from_slice(&20_u64.to_le_bytes());
-    assert!(matches!(Checkpoint::from_bytes(&short), Err(Error::Damaged { .. })));
+    assert!(matches!(read(&short), Err(Error::Damaged { .. })));
     for length in [HEADER_LIMIT + 1, u64::MAX, u64::MAX - 7] {
         let mut long = small();
         long[..8].copy_from_slice(&length.to_le_bytes());
-        match Checkpoint::from_bytes(&long) {
+        match read(&long) {
             Err(Error::TooLarge { what: "header", size, limit, .. }) => {
                 assert_eq!((size, limit), (length, HEADER_LIMIT));
             }
@@ -239,14 +242,14 @@ fn errors_name_the_file_the_tensor_and_what_was_expected() {
 proptest! {
     #[test]
     fn no_bytes_make_it_panic(noise in prop::collection::vec(any::<u8>(), 0..300), at in 0_usize..400, keep in any::<bool>()) {
-        prop_assert!(Checkpoint::from_bytes(&noise).is_err());
+        prop_assert!(read(&noise).is_err());
         // Noise in the middle of a good file; a run of it equal to the file's own bytes is as good as impossible.
         let mut bytes = small();
         let at = at.min(bytes.len());
         let end = if keep { (at + noise.len()).min(bytes.len()) } else { at };
         if bytes[at..end] != noise[..] {
             bytes.splice(at..end, noise);
-            prop_assert!(Checkpoint::from_bytes(&bytes).is_err());
+            prop_assert!(read(&bytes).is_err());
         }
     }
 
@@ -256,6 +259,6 @@ proptest! {
         let tensors = r#","w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}"#;
         let (before, after) = tensors.split_at(at.min(tensors.len()));
         let header = ours(GOOD) + before + &noise + after;
-        let _ = Checkpoint::from_bytes(&file(&header, &[0; 4]));
+        let _ = read(&file(&header, &[0; 4]));
     }
 }

@@ -3,8 +3,10 @@
 use std::fs;
 
 use checkpoint::{Checkpoint, Dtype, Error};
+use half::bf16;
 use proptest::prelude::*;
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 
 fn filled() -> Checkpoint {
     let mut c = Checkpoint::new();
@@ -13,6 +15,8 @@ fn filled() -> Checkpoint {
     c.put("counts", &[1, 2], &[1_u32, u32::MAX]).unwrap();
     c.put("words", &[2], &[u64::MAX, 9]).unwrap();
     c.put("signed", &[2], &[i64::MIN, -1]).unwrap();
+    c.put("halves", &[3], &[bf16::from_f32(1.5), bf16::NEG_ZERO, bf16::from_bits(0xff81)]).unwrap();
+    c.put("small", &[2], &[i32::MIN, -2]).unwrap();
     c.put("scalar", &[], &[11_u64]).unwrap();
     c.put::<f32>("nothing", &[4, 0], &[]).unwrap();
     c.put("quote \" backslash \\ line\n\u{e9}", &[1], &[1.0_f32]).unwrap();
@@ -36,13 +40,16 @@ fn everything_comes_back() {
     assert_eq!(c.tensor::<u32>("counts", &[1, 2]).unwrap(), [1, u32::MAX]);
     assert_eq!(c.vector::<u64>("words").unwrap(), [u64::MAX, 9]);
     assert_eq!(c.vector::<i64>("signed").unwrap(), [i64::MIN, -1]);
+    let halves = c.vector::<bf16>("halves").unwrap();
+    assert_eq!(halves.iter().map(|x| x.to_bits()).collect::<Vec<_>>(), [0x3fc0, 0x8000, 0xff81]);
+    assert_eq!(c.vector::<i32>("small").unwrap(), [i32::MIN, -2]);
     assert_eq!(c.scalar::<u64>("scalar").unwrap(), 11);
     assert!(c.tensor::<f32>("nothing", &[4, 0]).unwrap().is_empty());
     assert_eq!(c.vector::<f32>("quote \" backslash \\ line\n\u{e9}").unwrap(), [1.0]);
     assert_eq!(c.metadata("configuration").unwrap(), "{\"seed\": 1,\n \"name\": \"\u{fc}\"}");
     assert_eq!(c.metadata("").unwrap(), "");
     assert_eq!(c.info("counts").unwrap(), (Dtype::U32, &[1, 2][..]));
-    assert_eq!(c.names().count(), 8);
+    assert_eq!(c.names().count(), 10);
     // An older file is replaced; nothing else stays in the folder.
     Checkpoint::new().save_atomic(&path).unwrap();
     assert_eq!(Checkpoint::load(&path).unwrap(), Checkpoint::new());
@@ -61,6 +68,13 @@ fn equal_contents_give_equal_bytes() {
         b.put(&format!("t{i}"), &[1], &[i as f32]).unwrap();
     }
     assert_eq!(a.to_bytes().unwrap(), b.to_bytes().unwrap());
+}
+
+/// Other bytes would be another version of the format.
+#[test]
+fn the_bytes_are_the_same_for_ever() {
+    let sum: String = Sha256::digest(filled().to_bytes().unwrap()).iter().map(|b| format!("{b:02x}")).collect();
+    assert_eq!(sum, "d917a818485bd2fc0b2df4a06c9e7f1ba56bd3cd64f28608d8eeadd0cc50b941");
 }
 
 /// Reads the layout by its description alone.
@@ -87,13 +101,16 @@ fn the_layout_is_that_of_safetensors() {
     assert_eq!(tensor("bytes"), ("U8", "[3]".into(), &[0, 127, 255][..]));
     assert_eq!(tensor("counts"), ("U32", "[1,2]".into(), &[1, 0, 0, 0, 255, 255, 255, 255][..]));
     assert_eq!(tensor("scalar"), ("U64", "[]".into(), &[11, 0, 0, 0, 0, 0, 0, 0][..]));
+    assert_eq!(tensor("halves"), ("BF16", "[3]".into(), &[0xc0, 0x3f, 0, 0x80, 0x81, 0xff][..]));
+    assert_eq!(tensor("small"), ("I32", "[2]".into(), &[0, 0, 0, 0x80, 0xfe, 255, 255, 255][..]));
     assert_eq!(tensor("nothing"), ("F32", "[4,0]".into(), &[][..]));
     // Tensors fill the data without gaps, each at a multiple of its element's size.
     let mut ranges: Vec<(u64, u64, u64)> = Vec::new();
     for (_, entry) in header.as_object().unwrap().iter().filter(|(name, _)| *name != "__metadata__") {
         let size = match entry["dtype"].as_str().unwrap() {
             "U8" => 1,
-            "F32" | "U32" => 4,
+            "BF16" => 2,
+            "F32" | "U32" | "I32" => 4,
             _ => 8,
         };
         ranges.push((entry["data_offsets"][0].as_u64().unwrap(), entry["data_offsets"][1].as_u64().unwrap(), size));
@@ -111,7 +128,7 @@ fn the_layout_is_that_of_safetensors() {
 fn the_safetensors_crate_reads_it() {
     let bytes = filled().to_bytes().unwrap();
     let file = safetensors::SafeTensors::deserialize(&bytes).unwrap();
-    assert_eq!(file.len(), 8);
+    assert_eq!(file.len(), 10);
     let counts = file.tensor("counts").unwrap();
     assert_eq!((counts.dtype(), counts.shape()), (safetensors::Dtype::U32, &[1, 2][..]));
     assert_eq!(counts.data(), [1, 0, 0, 0, 255, 255, 255, 255]);
