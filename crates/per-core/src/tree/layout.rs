@@ -12,13 +12,22 @@
 use crate::error::Error;
 
 /// Children of a node, and leaves of a block.
-pub(super) const FANOUT: usize = 16;
+pub(crate) const FANOUT: usize = 16;
 /// Base-2 logarithm of `FANOUT`.
 pub(super) const FANOUT_BITS: usize = 4;
 /// Levels that `MAX_CAPACITY` leaves need: 2^31 / 16 blocks is 2^27, and 16^7 is 2^28.
 pub(super) const MAX_LEVELS: usize = 7;
 /// The most leaves: an index fits an `i32`.
 pub(super) const MAX_CAPACITY: usize = (1 << 31) - 1;
+
+/// 16 leaves: a cache line.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(C, align(64))]
+pub(crate) struct Block(pub(crate) [f32; FANOUT]);
+
+impl Block {
+    pub(crate) const ZERO: Self = Self([0.0; FANOUT]);
+}
 
 /// Where the levels begin in a vector of nodes, the lowest first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -80,7 +89,7 @@ pub(super) fn check_capacity(operation: &'static str, capacity: usize) -> Result
 
 /// Brings `items[index]` near, if there is such an item. `WRITE`: to be changed.
 #[inline(always)]
-pub(super) fn prefetch<T, const WRITE: bool>(items: &[T], index: usize) {
+pub(crate) fn prefetch<T, const WRITE: bool>(items: &[T], index: usize) {
     #[cfg(target_arch = "x86_64")]
     if let Some(item) = items.get(index) {
         use std::arch::x86_64::{_MM_HINT_ET0, _MM_HINT_T0, _mm_prefetch};

@@ -1,25 +1,10 @@
 //! The largest priority.
 
 use super::check::check_index;
-use super::lowest::{Lowest, Order};
+use super::lowest::Lowest;
+use super::order::Descending;
 use crate::error::Error;
 use arith::simd::Isa;
-
-/// The larger weight first; zero is the last.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Descending;
-
-impl Order for Descending {
-    #[inline(always)]
-    fn key(priority: f32) -> u32 {
-        !priority.to_bits()
-    }
-
-    #[inline(always)]
-    fn priority(key: u32) -> f32 {
-        f32::from_bits(!key)
-    }
-}
 
 /// The largest priority of many, kept through updates: a tree with 16 children a node.
 ///

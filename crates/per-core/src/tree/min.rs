@@ -1,25 +1,10 @@
 //! The smallest priority above zero.
 
 use super::check::check_index;
-use super::lowest::{Lowest, Order};
+use super::lowest::Lowest;
+use super::order::Ascending;
 use crate::error::Error;
 use arith::simd::Isa;
-
-/// Weights in their own order: that of their bits. One less makes the last of zero.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Ascending;
-
-impl Order for Ascending {
-    #[inline(always)]
-    fn key(priority: f32) -> u32 {
-        priority.to_bits().wrapping_sub(1)
-    }
-
-    #[inline(always)]
-    fn priority(key: u32) -> f32 {
-        f32::from_bits(key.wrapping_add(1))
-    }
-}
 
 /// The smallest priority of many, kept through updates: a tree with 16 children a node.
 ///

@@ -8,7 +8,7 @@
 //! A round takes at least its first draw, and most of the mass when few are taken; so rounds are few, whatever the weights.
 
 use super::SumTree;
-use super::draw::Independent;
+use super::draw::{Drawn, Independent};
 use super::find::{Found, Source};
 use super::tuning::BATCH;
 use crate::error::Error;
@@ -19,7 +19,7 @@ use arith::simd::Isa;
 #[derive(Clone, Debug, Default)]
 pub struct DistinctScratch {
     /// The draws of a round.
-    drawn: Vec<Drawn>,
+    drawn: Vec<Candidate>,
     /// What is cut out, ascending.
     cuts: Vec<Cut>,
 }
@@ -32,10 +32,11 @@ impl DistinctScratch {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Drawn {
+struct Candidate {
     leaf: u32,
-    /// Which draw of the round it was: first by number, then in order of appearance.
-    order: usize,
+    /// Which draw of the round it was. No more than there are leaves.
+    order: u32,
+    weight: u64,
     /// Sum of all leaves before it.
     before: u64,
 }
@@ -81,6 +82,20 @@ impl SumTree {
         scratch: &mut DistinctScratch,
         out: &mut [u32],
     ) -> Result<(), Error> {
+        self.draw_distinct(isa, stream, index, scratch, out, |drawn, out| *out = drawn.leaf)
+    }
+
+    /// [`sample_distinct`](Self::sample_distinct), with more to tell of each draw: `tell` is called for each of `out` in
+    /// order, a round at a time.
+    pub(crate) fn draw_distinct<T>(
+        &self,
+        isa: Isa,
+        stream: &Stream,
+        index: u64,
+        scratch: &mut DistinctScratch,
+        out: &mut [T],
+        tell: impl Fn(Drawn, &mut T),
+    ) -> Result<(), Error> {
         const OPERATION: &str = "SumTree::sample_distinct";
         self.check_mass(OPERATION)?;
         if out.len() > self.positive() {
@@ -94,16 +109,15 @@ impl SumTree {
         while filled < out.len() {
             let wanted = out.len() - filled;
             drawn.clear();
-            drawn.resize(wanted, Drawn { leaf: 0, order: 0, before: 0 });
+            drawn.resize(wanted, Candidate { leaf: 0, order: 0, weight: 0, before: 0 });
             let draws = Independent { stream: own, first_index: tried, total: left };
-            self.visit(isa, &Around { draws, cuts }, drawn, Drawn::set);
+            self.visit(isa, &Around { draws, cuts }, drawn, Candidate::set);
             tried += wanted as u64;
             keep_first(drawn);
             for (out, new) in out[filled..].iter_mut().zip(drawn.iter()) {
-                *out = new.leaf;
-                let length = self.scale().quantize(self.leaf(new.leaf as usize));
-                cuts.push(Cut { start: new.before, length, key: 0, cut: 0 });
-                left -= length;
+                tell(Drawn { leaf: new.leaf, weight: new.weight }, out);
+                cuts.push(Cut { start: new.before, length: new.weight, key: 0, cut: 0 });
+                left -= new.weight;
             }
             filled += drawn.len();
             order(cuts);
@@ -112,17 +126,18 @@ impl SumTree {
     }
 }
 
-impl Drawn {
+impl Candidate {
     #[inline(always)]
     fn set(found: Found, drawn: &mut Self) {
         drawn.leaf = found.leaf;
+        drawn.weight = found.weight;
         drawn.before = found.before;
     }
 }
 
 /// Leaves the first draw of each leaf, in the order of the draws.
-fn keep_first(drawn: &mut Vec<Drawn>) {
-    for (order, drawn) in drawn.iter_mut().enumerate() {
+fn keep_first(drawn: &mut Vec<Candidate>) {
+    for (order, drawn) in (0..).zip(drawn.iter_mut()) {
         drawn.order = order;
     }
     drawn.sort_unstable_by_key(|drawn| (drawn.leaf, drawn.order));

@@ -5,12 +5,20 @@
 //! [`Cdf`](crate::Cdf) of the same priorities draws the same.
 
 use super::SumTree;
-use super::find::Source;
+use super::find::{Found, Source};
 use super::tuning::BATCH;
 use crate::error::Error;
 use arith::fixed::bounded;
 use arith::random::Stream;
 use arith::simd::Isa;
+
+/// A leaf that was drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Drawn {
+    pub(crate) leaf: u32,
+    /// [`SumTree::weight`] of the leaf: known from the search, without another look at the leaf.
+    pub(crate) weight: u64,
+}
 
 impl SumTree {
     /// Independent draws: leaf i with probability `weight(i) / total`.
@@ -28,8 +36,22 @@ impl SumTree {
     /// [`sample`](Self::sample) with a given instruction set.
     #[doc(hidden)]
     pub fn sample_on(&self, isa: Isa, stream: &Stream, first_index: u64, out: &mut [u32]) -> Result<(), Error> {
+        self.draw_independent(isa, stream, first_index, out, |drawn, out| *out = drawn.leaf)
+    }
+
+    /// [`sample`](Self::sample), with more to tell of each draw: `tell` is called for each of `out` in order, as soon as
+    /// its leaf is known, while those of its batch are still searched for.
+    pub(crate) fn draw_independent<T>(
+        &self,
+        isa: Isa,
+        stream: &Stream,
+        first_index: u64,
+        out: &mut [T],
+        tell: impl Fn(Drawn, &mut T),
+    ) -> Result<(), Error> {
         self.check_mass("SumTree::sample")?;
-        self.run(isa, &Independent { stream: *stream, first_index, total: self.total() }, out);
+        let draws = Independent { stream: *stream, first_index, total: self.total() };
+        self.visit(isa, &draws, out, |found: Found, out: &mut T| tell(found.drawn(), out));
         Ok(())
     }
 
@@ -54,10 +76,31 @@ impl SumTree {
         first_index: u64,
         out: &mut [u32],
     ) -> Result<(), Error> {
+        self.draw_stratified(isa, stream, first_index, out, |drawn, out| *out = drawn.leaf)
+    }
+
+    /// [`sample_stratified`](Self::sample_stratified), with more to tell of each draw, as
+    /// [`draw_independent`](Self::draw_independent) does.
+    pub(crate) fn draw_stratified<T>(
+        &self,
+        isa: Isa,
+        stream: &Stream,
+        first_index: u64,
+        out: &mut [T],
+        tell: impl Fn(Drawn, &mut T),
+    ) -> Result<(), Error> {
         self.check_mass("SumTree::sample_stratified")?;
         let draws = Independent { stream: *stream, first_index, total: self.total() };
-        self.run(isa, &Stratified { draws, strata: out.len() as u64 }, out);
+        let strata = out.len() as u64;
+        self.visit(isa, &Stratified { draws, strata }, out, |found: Found, out: &mut T| tell(found.drawn(), out));
         Ok(())
+    }
+}
+
+impl Found {
+    #[inline(always)]
+    fn drawn(self) -> Drawn {
+        Drawn { leaf: self.leaf, weight: self.weight }
     }
 }
 

@@ -1,13 +1,13 @@
 //! The search: which leaf holds a threshold.
 
 use super::SumTree;
-use super::layout::{Block, Node};
+use super::layout::Node;
 use super::scale::Storage;
 use super::step::{self, Plain, Step};
 use super::tuning::BATCH;
 use crate::error::Error;
 use crate::tree::check::check_len;
-use crate::tree::layout::{FANOUT, prefetch};
+use crate::tree::layout::{Block, FANOUT, prefetch};
 use arith::simd::{Isa, Kernel};
 
 impl SumTree {
@@ -87,6 +87,8 @@ struct View<'a> {
 #[derive(Clone, Copy)]
 pub(super) struct Found {
     pub(super) leaf: u32,
+    /// Its priority in fixed point, at the shown scale.
+    pub(super) weight: u64,
     /// The sum of all leaves before it, at the shown scale.
     pub(super) before: u64,
 }
@@ -148,7 +150,12 @@ impl<S: Step, R: Source, T, F: Fn(Found, &mut T)> Kernel for SearchKernel<'_, S,
             }
             for (j, out) in out.iter_mut().enumerate() {
                 let (child, rest) = step.step(&parts[j], rest[j]);
-                tell(Found { leaf: leaf(at[j], child), before: view.storage.reveal(thresholds[j] - rest) }, out);
+                let found = Found {
+                    leaf: leaf(at[j], child),
+                    weight: view.storage.reveal(parts[j][child]),
+                    before: view.storage.reveal(thresholds[j] - rest),
+                };
+                tell(found, out);
             }
             first += BATCH;
         }

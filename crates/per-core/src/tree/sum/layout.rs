@@ -1,12 +1,7 @@
-//! Blocks of leaves and nodes of sums.
+//! Blocks in fixed point, and nodes of sums.
 
-use crate::tree::layout::FANOUT;
+use crate::tree::layout::{Block, FANOUT};
 use arith::fixed::Scale;
-
-/// 16 leaves: a cache line.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[repr(C, align(64))]
-pub(super) struct Block(pub(super) [f32; FANOUT]);
 
 /// The sums of 16 children, two cache lines. Sums and not running sums: an update then changes one element a level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,8 +9,6 @@ pub(super) struct Block(pub(super) [f32; FANOUT]);
 pub(super) struct Node(pub(super) [u64; FANOUT]);
 
 impl Block {
-    pub(super) const ZERO: Self = Self([0.0; FANOUT]);
-
     /// The leaves in fixed point.
     #[inline(always)]
     pub(super) fn quantize(&self, scale: Scale) -> [u64; FANOUT] {

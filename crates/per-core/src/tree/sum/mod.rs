@@ -17,15 +17,16 @@ mod tuning;
 mod update;
 
 use super::check::{check_index, check_len};
-use super::layout::{FANOUT, Levels, check_capacity};
+use super::layout::{Block, FANOUT, Levels, check_capacity};
 use crate::cdf::ratio::ratio;
 use crate::error::Error;
 use arith::fixed::Scale;
 use exponents::Exponents;
-use layout::{Block, Node};
+use layout::Node;
 use scale::Storage;
 
 pub use distinct::DistinctScratch;
+pub(crate) use draw::Drawn;
 
 /// Priorities that change, for drawing in proportion to them: a tree of exact sums with 16 children a node.
 ///
@@ -187,7 +188,7 @@ impl SumTree {
     /// [`Error::IndexOutOfRange`].
     pub fn weight(&self, index: usize) -> Result<u64, Error> {
         check_index("SumTree::weight", index, self.capacity)?;
-        Ok(self.scale().quantize(self.leaf(index)))
+        Ok(self.quantize(self.leaf(index)))
     }
 
     /// `weight(index) / total`, correctly rounded.
@@ -198,6 +199,26 @@ impl SumTree {
         let weight = self.weight(index)?;
         self.check_mass("SumTree::probability")?;
         Ok(ratio(weight, self.total()))
+    }
+
+    /// Blocks of the priorities; those past the capacity are zero.
+    pub(crate) fn leaves(&self) -> &[Block] {
+        &self.leaves
+    }
+
+    /// [`weight`](Self::weight) of a leaf that there is, as draws name it.
+    pub(crate) fn weight_of(&self, leaf: u32) -> u64 {
+        self.quantize(self.leaf(leaf as usize))
+    }
+
+    /// A priority that the tree has, in fixed point.
+    pub(crate) fn quantize(&self, priority: f32) -> u64 {
+        self.scale().quantize(priority)
+    }
+
+    /// Memory of leaves and nodes, in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        size_of_val(self.leaves.as_slice()) + size_of_val(self.nodes.as_slice())
     }
 
     fn leaf(&self, index: usize) -> f32 {

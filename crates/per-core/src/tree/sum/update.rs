@@ -6,11 +6,11 @@
 
 use super::SumTree;
 use super::exponents::{Exponents, bin};
-use super::layout::{Block, Node};
+use super::layout::Node;
 use super::tuning::{CHUNK, REBUILD_ONE_IN};
 use crate::error::Error;
 use crate::tree::check::check_batch;
-use crate::tree::layout::{FANOUT, FANOUT_BITS, Levels, prefetch};
+use crate::tree::layout::{Block, FANOUT, FANOUT_BITS, Levels, prefetch};
 use arith::fixed::Scale;
 use arith::simd::{Isa, Kernel};
 
