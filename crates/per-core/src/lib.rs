@@ -11,6 +11,7 @@
 //! | [`resample`] | multinomial, stratified, systematic and residual resampling over a [`Cdf`] |
 //! | [`SumTree`] | priorities that change, and draws in proportion to them |
 //! | [`MinTree`], [`MaxTree`] | the smallest priority above zero and the largest |
+//! | [`replay`] | prioritized experience replay: a ring of transitions, drawn by priority |
 //! | [`Error`] | what can be wrong with an input; the object is then as it was |
 //!
 //! ```
@@ -38,9 +39,11 @@ mod cdf;
 mod error;
 #[doc(hidden)]
 pub mod oracle;
+pub mod replay;
 pub mod resample;
 mod tree;
 
 pub use cdf::Cdf;
 pub use error::Error;
+pub use replay::PrioritizedReplay;
 pub use tree::{DistinctScratch, MaxTree, MinTree, SumTree};

@@ -190,4 +190,45 @@ pub enum Error {
         /// Steps of each.
         steps: usize,
     },
+    /// An inbox was made for a replay with other columns.
+    #[error("the inbox was made for a replay with other columns")]
+    ForeignInbox,
+    /// An actor's ring has no room as yet: the same push can succeed once the learner has drained.
+    #[error("actor {actor} pushes {items} items, but only {free} of {room} places are free")]
+    InboxFull {
+        /// The actor.
+        actor: usize,
+        /// How many items it pushes.
+        items: usize,
+        /// For how many there is room.
+        free: usize,
+        /// For how many there can be room.
+        room: usize,
+    },
+    /// An actor's ring never has room for so many.
+    #[error("actor {actor} pushes {items} items together, but has room for {room} at most")]
+    InboxRoom {
+        /// The actor.
+        actor: usize,
+        /// How many items it pushes.
+        items: usize,
+        /// For how many there can be room.
+        room: usize,
+    },
+    /// The inbox was dropped.
+    #[error("actor {actor} pushes into an inbox that is gone")]
+    InboxGone {
+        /// The actor.
+        actor: usize,
+    },
+    /// An actor's writer was dropped, and what it left is less than what is to be taken.
+    #[error("actor {actor} is gone and left {got} items, expected {expected}")]
+    ActorGone {
+        /// The actor.
+        actor: usize,
+        /// How many of its items are to be taken.
+        expected: usize,
+        /// How many there are.
+        got: usize,
+    },
 }

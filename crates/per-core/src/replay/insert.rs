@@ -1,6 +1,6 @@
 //! New items.
 
-use super::column::Rows;
+use super::column::{Columns, Rows};
 use super::config::{Config, NewItems};
 use super::error::Error;
 use super::handle::{Handle, Handles};
@@ -20,6 +20,31 @@ pub(super) enum Priorities {
     Default,
 }
 
+impl Columns {
+    /// The number of rows, if there are as many of each column.
+    pub(super) fn check_rows(&self, rows: &[Rows<'_>], expected: Option<usize>) -> Result<usize, Error> {
+        let name = |column: usize| self.specs[column].name.clone();
+        let mut expected = expected;
+        let mut seen = [0_u64; 4];
+        for rows in rows {
+            let got = rows.count(self)?;
+            let (word, bit) = (rows.column / 64, 1 << (rows.column % 64));
+            if seen[word] & bit != 0 {
+                return Err(Error::ColumnTwice { name: name(rows.column) });
+            }
+            seen[word] |= bit;
+            let expected = *expected.get_or_insert(got);
+            if got != expected {
+                return Err(Error::RowCount { name: name(rows.column), expected, got });
+            }
+        }
+        if let Some(missing) = (0..self.len()).find(|c| seen[c / 64] & 1 << (c % 64) == 0) {
+            return Err(Error::ColumnMissing { name: name(missing) });
+        }
+        Ok(expected.unwrap_or(0))
+    }
+}
+
 impl PrioritizedReplay {
     /// Inserts one item, in place of the oldest one if the ring is full. Its priority is that of [`Config::new_items`].
     ///
@@ -29,7 +54,7 @@ impl PrioritizedReplay {
     /// [`Error::ForeignColumn`], [`Error::ColumnTwice`], [`Error::ColumnMissing`], [`Error::RowLength`],
     /// [`Error::RowWidth`], [`Error::RowCount`].
     pub fn insert(&mut self, rows: &[Rows<'_>]) -> Result<Handle, Error> {
-        self.check_rows(rows, Some(1))?;
+        self.columns.check_rows(rows, Some(1))?;
         Ok(Handle(self.insert_rows(rows, 1, Priorities::Default).numbers.start))
     }
 
@@ -38,7 +63,7 @@ impl PrioritizedReplay {
     /// # Errors
     /// Those of [`insert`](Self::insert), and [`Error::InvalidPriority`], [`Error::PriorityOverflow`].
     pub fn insert_with_priority(&mut self, rows: &[Rows<'_>], priority: f32) -> Result<Handle, Error> {
-        self.check_rows(rows, Some(1))?;
+        self.columns.check_rows(rows, Some(1))?;
         self.stage_priorities("PrioritizedReplay::insert_with_priority", ArrayView1::from(&[priority]))?;
         Ok(Handle(self.insert_rows(rows, 1, Priorities::Staged).numbers.start))
     }
@@ -51,7 +76,7 @@ impl PrioritizedReplay {
     /// # Errors
     /// Those of [`insert`](Self::insert).
     pub fn insert_batch(&mut self, rows: &[Rows<'_>]) -> Result<Handles, Error> {
-        let n = self.check_rows(rows, None)?;
+        let n = self.columns.check_rows(rows, None)?;
         Ok(self.insert_rows(rows, n, Priorities::Default))
     }
 
@@ -66,34 +91,11 @@ impl PrioritizedReplay {
         priorities: impl Into<ArrayView1<'a, f32>>,
     ) -> Result<Handles, Error> {
         const OPERATION: &str = "PrioritizedReplay::insert_batch_with_priorities";
-        let n = self.check_rows(rows, None)?;
+        let n = self.columns.check_rows(rows, None)?;
         let priorities = priorities.into();
         check::len(OPERATION, "priorities", n, priorities.len())?;
         self.stage_priorities(OPERATION, priorities)?;
         Ok(self.insert_rows(rows, n, Priorities::Staged))
-    }
-
-    /// The number of rows, if there are as many of each column.
-    fn check_rows(&self, rows: &[Rows<'_>], expected: Option<usize>) -> Result<usize, Error> {
-        let name = |column: usize| self.columns.specs[column].name.clone();
-        let mut expected = expected;
-        let mut seen = [0_u64; 4];
-        for rows in rows {
-            let got = rows.count(&self.columns)?;
-            let (word, bit) = (rows.column / 64, 1 << (rows.column % 64));
-            if seen[word] & bit != 0 {
-                return Err(Error::ColumnTwice { name: name(rows.column) });
-            }
-            seen[word] |= bit;
-            let expected = *expected.get_or_insert(got);
-            if got != expected {
-                return Err(Error::RowCount { name: name(rows.column), expected, got });
-            }
-        }
-        if let Some(missing) = (0..self.columns.len()).find(|c| seen[c / 64] & 1 << (c % 64) == 0) {
-            return Err(Error::ColumnMissing { name: name(missing) });
-        }
-        Ok(expected.unwrap_or(0))
     }
 
     /// Puts priorities and their powers into the scratch.

@@ -10,6 +10,7 @@
 //! | [`Batch`] | what a draw gives: indices, handles, weights, rows, n-step returns |
 //! | [`Handle`] | names an item for ever; late updates of an item that is gone do nothing |
 //! | [`BetaSchedule`] | the growth of beta |
+//! | [`Inbox`], [`Writer`], [`Drained`] | several actors insert while a learner draws |
 //! | [`Error`] | what can be wrong; the replay is then as it was |
 //!
 //! ```
@@ -46,6 +47,7 @@ mod column;
 mod config;
 mod error;
 mod handle;
+mod inbox;
 mod insert;
 mod priority;
 mod records;
@@ -59,6 +61,7 @@ pub use column::{At, Column, Columns, Dtype, Element, Rows};
 pub use config::{AllZero, Config, Draws, Episodes, NStep, NewItems, Weights};
 pub use error::Error;
 pub use handle::{Handle, Handles};
+pub use inbox::{Drained, Inbox, Writer};
 pub use priority::Updated;
 pub use schedule::BetaSchedule;
 

@@ -8,9 +8,12 @@ use super::records::NO_SLOT;
 use super::schedule::check_beta;
 use super::weights::weigh;
 use super::{ABSENT, PrioritizedReplay};
-use crate::tree::{Drawn, FANOUT};
+use crate::tree::{Drawn, FANOUT, prefetch};
 use arith::random::Stream;
 use arith::simd::Isa;
+
+/// Steps of an n-step return whose items are fetched ahead.
+const FETCHED_STEPS: usize = 8;
 
 impl PrioritizedReplay {
     /// A batch for `draws` items of this replay.
@@ -85,7 +88,7 @@ impl PrioritizedReplay {
         let (isa, stream) = (Isa::detect(), self.stream());
         let tell = |drawn: Drawn, out: &mut (u32, u64)| {
             *out = (drawn.leaf, drawn.weight);
-            self.records.fetch(drawn.leaf as usize);
+            self.fetch(drawn.leaf as usize);
         };
         match self.config.draws {
             Draws::Independent => self.powers.draw_independent(isa, &stream, index, &mut batch.drawn, tell)?,
@@ -93,7 +96,7 @@ impl PrioritizedReplay {
             Draws::Distinct => {
                 self.powers.sample_distinct(&stream, index, &mut batch.distinct, &mut batch.indices)?;
                 for (out, &leaf) in batch.drawn.iter_mut().zip(&batch.indices) {
-                    self.records.fetch(leaf as usize);
+                    self.fetch(leaf as usize);
                     *out = (leaf, self.powers.weight_of(leaf));
                 }
             }
@@ -102,6 +105,21 @@ impl PrioritizedReplay {
             (*index, *mass) = (leaf, weight);
         }
         Ok(())
+    }
+
+    /// Brings near what a batch reads of the item in `slot` and of those that follow it.
+    #[inline(always)]
+    fn fetch(&self, slot: usize) {
+        self.records.fetch(slot);
+        let Some(n_step) = &self.config.n_step else { return };
+        let (mut next, step) = (slot, self.config.environments % self.config.capacity);
+        prefetch::<_, false>(&self.raw, slot / FANOUT);
+        for _ in 1..n_step.steps.min(FETCHED_STEPS) {
+            next += step;
+            next -= if next >= self.config.capacity { self.config.capacity } else { 0 };
+            self.records.fetch(next);
+            prefetch::<_, false>(&self.raw, next / FANOUT);
+        }
     }
 
     /// Slots of items, all equally likely.

@@ -1,0 +1,203 @@
+//! Prioritized replay, 2^20 items, batches of 1,024: draws with weights and rows, updates, insertions.
+//!
+//! `cargo bench --bench replay` runs criterion; `cargo bench --bench replay -- --peers` prints medians as the lines that
+//! `benches/peers` prints. One thread. Priorities are uniform in (0, 1]; items, TD errors and rows are other ones each time.
+
+use arith::random::{Stream, uniform_positive};
+use criterion::{BenchmarkId, Criterion, Throughput};
+use per_core::replay::{Batch, Column, Columns, Config, Draws, Handle, NStep, PrioritizedReplay, Rows};
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+const CAPACITY: usize = 1 << 20;
+const BATCH: usize = 1024;
+/// Batches that take turns: more items together than a core's caches hold.
+const BATCHES: usize = 256;
+const BETA: f32 = 0.4;
+
+fn uniform(seed: u64, n: usize) -> Vec<f32> {
+    let stream = Stream::new(seed, 0);
+    (0..n as u64).map(|i| uniform_positive(stream.word(i))).collect()
+}
+
+/// Observation (4), action, reward; with `next` also the next observation (4) and whether the episode terminated.
+#[derive(Clone, Copy)]
+struct Transition {
+    observation: Column<f32>,
+    action: Column<i32>,
+    reward: Column<f32>,
+    next: Option<(Column<f32>, Column<u8>)>,
+}
+
+impl Transition {
+    fn columns(next: bool) -> (Columns, Self) {
+        let mut columns = Columns::new();
+        let transition = (|| {
+            Ok::<_, per_core::replay::Error>(Self {
+                observation: columns.add("observation", 4)?,
+                action: columns.add("action", 1)?,
+                reward: columns.add("reward", 1)?,
+                next: if next {
+                    Some((columns.add_last("next_observation", 4)?, columns.add("terminated", 1)?))
+                } else {
+                    None
+                },
+            })
+        })();
+        (columns, transition.expect("columns"))
+    }
+
+    fn rows<'a>(&self, floats: &'a [f32], integers: &'a [i32], flags: &'a [u8]) -> Vec<Rows<'a>> {
+        let n = integers.len();
+        let mut rows = vec![
+            self.observation.rows(&floats[..4 * n]),
+            self.action.rows(integers),
+            self.reward.rows(&floats[4 * n..5 * n]),
+        ];
+        if let Some((observation, terminated)) = self.next {
+            rows.extend([observation.rows(&floats[n..5 * n]), terminated.rows(flags)]);
+        }
+        rows
+    }
+}
+
+/// A full replay.
+fn full(next: bool, change: impl FnOnce(&mut Config, Transition)) -> (PrioritizedReplay, Transition) {
+    let (columns, transition) = Transition::columns(next);
+    let mut config = Config::new(CAPACITY);
+    change(&mut config, transition);
+    let mut replay = PrioritizedReplay::new(config, columns).expect("settings");
+    for start in (0..CAPACITY).step_by(BATCH) {
+        let floats = uniform(7 + start as u64, 5 * BATCH);
+        let integers: Vec<i32> = (0..BATCH as i32).collect();
+        let rows = transition.rows(&floats, &integers, &[0; BATCH]);
+        let priorities = uniform(start as u64, BATCH);
+        replay.insert_batch_with_priorities(&rows, &priorities).expect("rows");
+    }
+    (replay, transition)
+}
+
+type Work = Box<dyn FnMut()>;
+
+struct Case {
+    task: &'static str,
+    shape: &'static str,
+    elements: usize,
+    work: Work,
+}
+
+fn sample(replay: PrioritizedReplay, steps: usize) -> Work {
+    let mut replay = replay;
+    let mut batch: Batch = replay.sequences(BATCH / steps, steps).expect("a batch");
+    Box::new(move || replay.sample_proportional(black_box(&mut batch), BETA).expect("items"))
+}
+
+fn cases() -> Vec<Case> {
+    let (replay, transition) = full(false, |_, _| ());
+    let (with_next, _) = full(true, |_, _| ());
+    let (n_step, _) = full(true, |config, transition| {
+        config.n_step = Some(NStep { steps: 3, discount: 0.99, reward: transition.reward });
+    });
+    let draws = |draws| full(false, |config, _| config.draws = draws).0;
+    let (mut updated, mut inserted, mut single) = (replay.clone(), replay.clone(), replay.clone());
+    let td_errors = uniform(4, BATCH * BATCHES);
+    let drawn: Vec<Handle> = {
+        let mut replay = replay.clone();
+        let mut batch = replay.batch(BATCH * BATCHES).expect("a batch");
+        replay.sample_proportional(&mut batch, BETA).expect("items");
+        // In the order of draws, not of slots.
+        let stream = Stream::new(9, 0);
+        let mut handles = batch.handles().to_vec();
+        (1..handles.len()).for_each(|i| handles.swap(i, stream.bounded(i as u64, i as u64 + 1) as usize));
+        handles
+    };
+    let mut turn = 0;
+    let update = move || {
+        let range = turn * BATCH..(turn + 1) * BATCH;
+        updated.update_priorities(black_box(&drawn[range.clone()]), &td_errors[range]).expect("a batch");
+        turn = (turn + 1) % BATCHES;
+    };
+    let (floats, integers) = (uniform(5, 5 * BATCH), vec![1; BATCH]);
+    let (few, one) = (floats.clone(), vec![1]);
+    let insert = move || {
+        inserted.insert_batch(black_box(&transition.rows(&floats, &integers, &[]))).expect("rows");
+    };
+    let insert_one = move || {
+        let rows =
+            [transition.observation.rows(&few[..4]), transition.action.rows(&one), transition.reward.rows(&few[4..5])];
+        single.insert(black_box(&rows)).expect("a row");
+    };
+    let memory = (replay.memory(), CAPACITY as f64);
+    for (task, bytes) in
+        [("replay_memory", memory.0.priorities), ("replay_memory_all", memory.0.priorities + memory.0.rows)]
+    {
+        if std::env::args().any(|arg| arg == "--peers") {
+            let value = bytes as f64 / memory.1;
+            println!(
+                "{{\"peer\": \"lockstep\", \"task\": \"{task}\", \"shape\": \"{CAPACITY}\", \"threads\": 1, \"unit\": \"B/item\", \
+                 \"value\": {value:.2}}}"
+            );
+        }
+    }
+    let case = |task, shape, elements, work| Case { task, shape, elements, work };
+    vec![
+        case("replay_sample", "1024of1048576 obs4/act/rew", BATCH, sample(replay, 1)),
+        case("replay_sample", "1024of1048576 obs4/act/rew/next4/done", BATCH, sample(with_next.clone(), 1)),
+        case("replay_sample_independent", "1024of1048576 obs4/act/rew", BATCH, sample(draws(Draws::Independent), 1)),
+        case("replay_sample_distinct", "1024of1048576 obs4/act/rew", BATCH, sample(draws(Draws::Distinct), 1)),
+        case("replay_sample_3_steps", "1024of1048576 obs4/act/rew/next4/done", BATCH, sample(n_step, 1)),
+        case("replay_sample_sequences", "64x16of1048576 obs4/act/rew/next4/done", BATCH, sample(with_next, 16)),
+        case("replay_update", "1024of1048576", BATCH, Box::new(update)),
+        case("replay_insert", "1024of1048576", BATCH, Box::new(insert)),
+        case("replay_insert", "1of1048576", 1, Box::new(insert_one)),
+    ]
+}
+
+/// Medians and minima as JSON lines, in the form of `benches/peers/_common.py`. The cases take short turns, so that a
+/// slow moment of the machine meets them all.
+fn peers() {
+    const TURN: Duration = Duration::from_millis(20);
+    let mut cases = cases();
+    let mut times = vec![Vec::new(); cases.len()];
+    for _ in 0..50 {
+        for (case, times) in cases.iter_mut().zip(&mut times) {
+            (0..3).for_each(|_| (case.work)());
+            let end = Instant::now() + TURN;
+            while Instant::now() < end {
+                let start = Instant::now();
+                (case.work)();
+                times.push(start.elapsed().as_secs_f64());
+            }
+        }
+    }
+    for (case, times) in cases.iter().zip(&mut times) {
+        times.sort_by(f64::total_cmp);
+        let (median, min) = (times[times.len() / 2], times[0]);
+        println!(
+            "{{\"peer\": \"lockstep\", \"task\": \"{}\", \"shape\": \"{}\", \"threads\": 1, \"median_s\": {median:e}, \
+             \"min_s\": {min:e}, \"unit\": \"s\", \"value\": {median:e}, \"reps\": {}, \"ns_per_element\": {:.2}}}",
+            case.task,
+            case.shape,
+            times.len(),
+            median * 1e9 / case.elements as f64
+        );
+    }
+}
+
+fn benches(criterion: &mut Criterion) {
+    for mut case in cases() {
+        let mut group = criterion.benchmark_group(case.task);
+        group.throughput(Throughput::Elements(case.elements as u64));
+        group.bench_function(BenchmarkId::from_parameter(case.shape), |bench| bench.iter(|| (case.work)()));
+        group.finish();
+    }
+}
+
+fn main() {
+    if std::env::args().any(|arg| arg == "--peers") {
+        return peers();
+    }
+    let mut criterion = Criterion::default().configure_from_args();
+    benches(&mut criterion);
+    criterion.final_summary();
+}
