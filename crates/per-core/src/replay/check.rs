@@ -17,6 +17,18 @@ pub(super) fn number(next: u64) -> Result<(), Error> {
     Err(Error::Setting { name: "next", value: next as f64, reason: "must be at most 2^63" })
 }
 
+/// That the system would give the memory for rows and priorities. (It may take it back later: systems promise more than
+/// they have.)
+pub(super) fn memory(items: usize, item_bytes: usize) -> Result<(), Error> {
+    /// Priorities, powers and trees, rounded up.
+    const PRIORITY_BYTES: usize = 10;
+    let bytes = item_bytes.checked_add(PRIORITY_BYTES).and_then(|n| n.checked_mul(items));
+    match bytes.map(|bytes| Vec::<u8>::new().try_reserve_exact(bytes)) {
+        Some(Ok(())) => Ok(()),
+        _ => Err(Error::OutOfMemory { items, item_bytes }),
+    }
+}
+
 pub(super) fn config(config: &Config, columns: &Columns) -> Result<(), Error> {
     alpha(config.alpha)?;
     let epsilon = config.epsilon;

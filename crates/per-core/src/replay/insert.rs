@@ -8,7 +8,6 @@ use super::priority::{check_priorities, power};
 use super::records::{Records, Run};
 use super::{ABSENT, PrioritizedReplay, check};
 use crate::tree::FANOUT;
-use arith::simd::Isa;
 use ndarray::ArrayView1;
 
 /// Where the priorities of new items are.
@@ -68,10 +67,11 @@ impl PrioritizedReplay {
         Ok(Handle(self.insert_rows(rows, 1, Priorities::Staged).numbers.start))
     }
 
-    /// Inserts n items, as if one after the other (all with the same priority, from [`Config::new_items`]); of more
-    /// than the capacity the last ones stay. With several environments: one item of each by turns.
+    /// Inserts n items, one after the other, all with the same priority: that which [`Config::new_items`] gives beside the
+    /// items that are still there after all of them. Of more than the capacity the last ones stay. With several
+    /// environments: one item of each by turns.
     ///
-    /// `rows`: n rows of each column, the columns in any order. n may be 0.
+    /// `rows`: n rows of each column, the columns in any order. n may be 0, and without columns is.
     ///
     /// # Errors
     /// Those of [`insert`](Self::insert).
@@ -80,7 +80,8 @@ impl PrioritizedReplay {
         Ok(self.insert_rows(rows, n, Priorities::Default))
     }
 
-    /// [`insert_batch`](Self::insert_batch) with priorities (before alpha). `priorities`: (n), with any stride.
+    /// [`insert_batch`](Self::insert_batch) with priorities (before alpha). `priorities`: (n), with any stride. The same
+    /// as n insertions of one item each.
     ///
     /// # Errors
     /// Those of [`insert`](Self::insert), and [`Error::LengthMismatch`], [`Error::InvalidPriority`],
@@ -186,19 +187,13 @@ impl PrioritizedReplay {
     /// The largest priority outside of the scratch's slots.
     #[cold]
     fn largest_without(&mut self) -> Option<f32> {
-        let Self { raw, largest, scratch, .. } = self;
-        scratch.raw.clear();
-        for &slot in &scratch.slots {
-            let element = &mut raw[slot as usize / FANOUT].0[slot as usize % FANOUT];
-            scratch.raw.push(std::mem::replace(element, ABSENT));
-        }
-        largest.refresh(Isa::detect(), raw, &scratch.slots);
-        let found = largest.first();
-        // As they were: whether a slot had an item is still to be counted.
-        for (&slot, &priority) in scratch.slots.iter().zip(&scratch.raw) {
-            raw[slot as usize / FANOUT].0[slot as usize % FANOUT] = priority;
-        }
-        largest.refresh(Isa::detect(), raw, &scratch.slots);
+        self.scratch.raw.clear();
+        self.scratch.raw.resize(self.scratch.slots.len(), ABSENT);
+        self.write_raw();
+        let found = self.largest.first();
+        // As they were: which slots had an item is still to be counted.
+        std::mem::swap(&mut self.scratch.raw, &mut self.scratch.old);
+        self.write_raw();
         found
     }
 }

@@ -65,7 +65,7 @@ pub use inbox::{Drained, Inbox, Writer};
 pub use priority::Updated;
 pub use schedule::BetaSchedule;
 
-use crate::tree::{Ascending, Block, Descending, Extremes, FANOUT, SumTree};
+use crate::tree::{Ascending, Block, Descending, Extremes, FANOUT, SumTree, check_capacity};
 use handle::Window;
 use records::Records;
 
@@ -81,9 +81,9 @@ const ABSENT: f32 = -1.0;
 /// Priority 0 means never drawn, except with alpha 0, which makes all items equally likely: `0^0 = 1`.
 ///
 /// # The same bits everywhere
-/// What is drawn is a function of the priorities, the seed and the number of draws made so far: not of how insertions
-/// and updates were put into batches, of the machine or its instruction set. Draw number k takes block k of the Philox
-/// stream of [`Config::seed`] and [`Config::stream`].
+/// What is drawn is a function of the priorities, the seed and the number of draws made so far: not of how priorities
+/// came to be what they are, of the machine or its instruction set. Draw number k takes block k of the Philox stream of
+/// [`Config::seed`] and [`Config::stream`].
 ///
 /// # Costs
 /// Insert, update and remove: O(log_16 capacity) an item, no allocation once a batch of that size has been seen. Draw:
@@ -132,6 +132,8 @@ impl PrioritizedReplay {
         check::config(&config, &columns)?;
         check::number(next)?;
         let capacity = config.capacity;
+        check_capacity("PrioritizedReplay::new", capacity)?;
+        check::memory(capacity, columns.item_bytes())?;
         let powers = SumTree::new(capacity)?;
         let records = Records::new(capacity, &columns)?;
         Ok(Self {

@@ -14,6 +14,8 @@ pub(super) struct Scratch {
     pub(super) slots: Vec<u32>,
     pub(super) raw: Vec<f32>,
     pub(super) powers: Vec<f32>,
+    /// What was there before.
+    pub(super) old: Vec<f32>,
 }
 
 /// What came of a batch of handles.
@@ -87,13 +89,11 @@ impl PrioritizedReplay {
         self.check_handles("PrioritizedReplay::remove", handles)?;
         let Self { scratch, raw, window, .. } = self;
         scratch.slots.clear();
-        for handle in handles {
-            if let Some(slot) = window.slot(handle.0)
-                && std::mem::replace(&mut raw[slot / FANOUT].0[slot % FANOUT], ABSENT) != ABSENT
-            {
-                scratch.slots.push(slot as u32);
-            }
-        }
+        scratch.slots.extend(handles.iter().filter_map(|handle| window.slot(handle.0)).map(|slot| slot as u32));
+        // Each once.
+        scratch.slots.sort_unstable();
+        scratch.slots.dedup();
+        scratch.slots.retain(|&slot| raw[slot as usize / FANOUT].0[slot as usize % FANOUT] != ABSENT);
         let applied = scratch.slots.len();
         scratch.raw.clear();
         scratch.raw.resize(applied, ABSENT);
@@ -180,16 +180,24 @@ impl PrioritizedReplay {
 
     /// Writes the scratch into the priorities and the trees.
     pub(super) fn apply(&mut self) {
-        let Self { scratch, raw, powers, smallest, largest, .. } = self;
-        let isa = Isa::detect();
-        for (&slot, &priority) in scratch.slots.iter().zip(&scratch.raw) {
-            raw[slot as usize / FANOUT].0[slot as usize % FANOUT] = priority;
-        }
-        if let Err(error) = powers.update(&scratch.slots, &scratch.powers) {
+        self.write_raw();
+        let Self { scratch: Scratch { slots, powers: new, old, .. }, powers, smallest, .. } = self;
+        old.clear();
+        old.extend(slots.iter().map(|&slot| powers.leaves()[slot as usize / FANOUT].0[slot as usize % FANOUT]));
+        if let Err(error) = powers.update(slots, new) {
             unreachable!("slots and powers are checked before they are written: {error}");
         }
-        smallest.refresh(isa, powers.leaves(), &scratch.slots);
-        largest.refresh(isa, raw, &scratch.slots);
+        smallest.refresh(Isa::detect(), powers.leaves(), slots, old);
+    }
+
+    /// Writes the scratch's priorities. What was there before goes to its `old`.
+    pub(super) fn write_raw(&mut self) {
+        let Self { scratch: Scratch { slots, raw: new, old, .. }, raw, largest, .. } = self;
+        old.clear();
+        for (&slot, &priority) in slots.iter().zip(&*new) {
+            old.push(std::mem::replace(&mut raw[slot as usize / FANOUT].0[slot as usize % FANOUT], priority));
+        }
+        largest.refresh(Isa::detect(), raw, slots, old);
     }
 }
 

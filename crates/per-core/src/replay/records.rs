@@ -119,7 +119,7 @@ impl Records {
         }
         // The last byte may lie on one more line.
         if self.stride <= FETCHED * LINE {
-            prefetch::<_, false>(bytes, start + self.stride - 1);
+            prefetch::<_, false>(bytes, (start + self.stride).saturating_sub(1));
         }
     }
 

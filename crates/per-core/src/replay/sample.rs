@@ -9,6 +9,7 @@ use super::schedule::check_beta;
 use super::weights::weigh;
 use super::{ABSENT, PrioritizedReplay};
 use crate::tree::{Drawn, FANOUT, prefetch};
+use arith::fixed::bounded;
 use arith::random::Stream;
 use arith::simd::Isa;
 
@@ -130,12 +131,12 @@ impl PrioritizedReplay {
         match self.config.draws {
             Draws::Independent => {
                 for (j, out) in batch.indices.iter_mut().enumerate() {
-                    *out = stream.bounded(index.wrapping_add(j as u64), items) as u32;
+                    *out = bounded_by_block(&stream, index.wrapping_add(j as u64), items) as u32;
                 }
             }
             Draws::Stratified => {
                 for (j, out) in (0..draws).zip(&mut batch.indices) {
-                    let within = stream.bounded(index.wrapping_add(j), items);
+                    let within = bounded_by_block(&stream, index.wrapping_add(j), items);
                     // Below 2^31 draws and items: no overflow, and below `items`.
                     *out = ((j * items + within) / draws) as u32;
                 }
@@ -176,12 +177,18 @@ impl PrioritizedReplay {
     }
 }
 
+/// An integer below `total`, from the first two words of block `index`: as the threshold of a [`SumTree`](crate::SumTree).
+fn bounded_by_block(stream: &Stream, index: u64, total: u64) -> u64 {
+    let [low, high, ..] = stream.block(index);
+    bounded(u64::from(high) << 32 | u64::from(low), total)
+}
+
 /// The first `ranks.len()` of a random permutation of `0..items` (Fisher and Yates), in O(draws^2) at most: this is for the
 /// rare case of a replay without any priority.
 fn distinct_ranks(stream: &Stream, index: u64, items: u64, ranks: &mut [u32]) {
     let mut moved = std::collections::BTreeMap::new();
     for (j, out) in (0..items).zip(ranks) {
-        let chosen = j + stream.bounded(index.wrapping_add(j), items - j);
+        let chosen = j + bounded_by_block(stream, index.wrapping_add(j), items - j);
         let here = moved.get(&j).copied().unwrap_or(j);
         let there = moved.insert(chosen, here).unwrap_or(chosen);
         *out = there as u32;

@@ -1,9 +1,7 @@
 //! The first of many priorities in an order: nodes of lowest keys over leaves that live elsewhere.
 //!
-//! An element is the lowest key of its 16 children, on every level. A change of leaves goes up a chunk at a time, level by
-//! level, and only as far as elements change. The lowest of sixteen is found anew each time, whatever the change was: it
-//! is one cache line, and a few vector instructions. A level is written for a whole chunk before the next one reads it:
-//! a line read at once after four bytes of it were written would wait for them to leave the store buffer.
+//! An element is the lowest key of its 16 children, on every level. A change goes up only as far as elements change, and
+//! looks through sixteen children only where the lowest of them has gone up: seldom. So it must know what the leaf was.
 
 #[cfg(test)]
 mod tests;
@@ -13,8 +11,8 @@ use super::order::{NONE, Order};
 use arith::simd::{Isa, Kernel};
 use std::marker::PhantomData;
 
-/// Changes that go up together, while the lines of the next ones are fetched.
-const CHUNK: usize = 64;
+/// Changes between a prefetch and its use.
+const AHEAD: usize = 16;
 
 /// 16 keys: a cache line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,9 +65,49 @@ impl<O: Order> Extremes<O> {
     /// Brings the nodes up to date after leaves have changed.
     ///
     /// `leaves`: all of them, those past the capacity not above zero; `indices`: at least those that have changed since
-    /// the nodes were up to date, each below the capacity, in any order and as often as you like.
-    pub(crate) fn refresh(&mut self, isa: Isa, leaves: &[Block], indices: &[u32]) {
-        isa.run(RefreshKernel { extremes: self, leaves, indices });
+    /// the nodes were up to date, each below the capacity, in any order and as often as you like; `old`: for each index
+    /// what its leaf was, for one that comes again it may also be what was there for a while.
+    pub(crate) fn refresh(&mut self, isa: Isa, leaves: &[Block], indices: &[u32], old: &[f32]) {
+        isa.run(RefreshKernel { extremes: self, leaves, indices, old });
+    }
+
+    /// [`refresh`](Self::refresh) for one leaf, within a kernel.
+    ///
+    /// Right also where other leaves have changed already whose turn is yet to come. Let E be a block's element before all
+    /// of them, L the lowest key of the block after them. If L < E, the turn of a leaf with key L sets it, and no other
+    /// turn raises it: what a leaf was is at least E. If L > E, all that had E have changed, and the first turn of one of
+    /// them looks through the block and finds L. If L = E, a turn can only find L again.
+    #[inline(always)]
+    pub(super) fn climb(&mut self, leaves: &[Block], index: u32, old: f32) {
+        let Self { nodes, levels, .. } = self;
+        let mut at = index as usize / FANOUT;
+        let mut new = O::key(leaves[at].0[index as usize % FANOUT]);
+        let mut old = O::key(old);
+        // Where `old` has become `new`, if not in a block.
+        let mut changed = None;
+        for &start in levels.starts() {
+            let (node, child) = (start + at / FANOUT, at % FANOUT);
+            let element = nodes[node].0[child];
+            let lowest = if new <= element {
+                new
+            } else if old > element {
+                break;
+            } else {
+                changed.map_or_else(|| Keys::of::<O>(&leaves[at]), |below: usize| nodes[below]).lowest()
+            };
+            if lowest == element {
+                break;
+            }
+            nodes[node].0[child] = lowest;
+            (old, new, changed) = (element, lowest, Some(node));
+            at /= FANOUT;
+        }
+    }
+
+    /// Brings near the element above `index`.
+    #[inline(always)]
+    pub(super) fn fetch(&self, index: u32) {
+        prefetch::<_, true>(&self.nodes, index as usize >> (2 * FANOUT_BITS));
     }
 
     /// Makes all nodes anew. `leaves`: as for [`refresh`](Self::refresh).
@@ -81,40 +119,6 @@ impl<O: Order> Extremes<O> {
     pub(crate) fn bytes(&self) -> usize {
         size_of_val(self.nodes.as_slice())
     }
-
-    /// [`refresh`](Self::refresh) for the first [`CHUNK`] of `indices`, within a kernel.
-    #[inline(always)]
-    fn refresh_chunk(&mut self, leaves: &[Block], indices: &[u32]) {
-        let Self { nodes, levels, .. } = self;
-        // Children whose lowest key may be another one now: blocks at first, then nodes of each level in turn.
-        let mut changed = [0; CHUNK];
-        let mut count = 0;
-        for &i in indices.iter().take(CHUNK) {
-            changed[count] = i >> FANOUT_BITS;
-            count += 1;
-        }
-        let mut below: Option<usize> = None;
-        for &start in levels.starts() {
-            let mut higher = 0;
-            for k in 0..count {
-                let child = changed[k] as usize;
-                let lowest = match below {
-                    None => Keys::of::<O>(&leaves[child]).lowest(),
-                    Some(first) => nodes[first + child].lowest(),
-                };
-                let (node, within) = (child / FANOUT, child % FANOUT);
-                let element = &mut nodes[start + node].0[within];
-                // Without a branch, which would be hard to predict. Below 2^27.
-                changed[higher] = node as u32;
-                higher += usize::from(*element != lowest);
-                *element = lowest;
-            }
-            (count, below) = (higher, Some(start));
-            if count == 0 {
-                break;
-            }
-        }
-    }
 }
 
 struct RefreshKernel<'a, O> {
@@ -122,6 +126,8 @@ struct RefreshKernel<'a, O> {
     leaves: &'a [Block],
     /// Below the capacity.
     indices: &'a [u32],
+    /// As many.
+    old: &'a [f32],
 }
 
 impl<O: Order> Kernel for RefreshKernel<'_, O> {
@@ -129,23 +135,13 @@ impl<O: Order> Kernel for RefreshKernel<'_, O> {
 
     #[inline(always)]
     fn run(self) {
-        let Self { extremes, leaves, indices } = self;
-        fetch::<O>(extremes, leaves, indices);
-        let mut done = 0;
-        for chunk in indices.chunks(CHUNK) {
-            done += chunk.len();
-            fetch::<O>(extremes, leaves, &indices[done..]);
-            extremes.refresh_chunk(leaves, chunk);
+        let Self { extremes, leaves, indices, old } = self;
+        for (j, (&index, &old)) in indices.iter().zip(old).enumerate() {
+            if let Some(&next) = indices.get(j + AHEAD) {
+                extremes.fetch(next);
+            }
+            extremes.climb(leaves, index, old);
         }
-    }
-}
-
-/// Brings near what the first chunk of `indices` reads and changes in memory that may be far.
-#[inline(always)]
-fn fetch<O: Order>(extremes: &Extremes<O>, leaves: &[Block], indices: &[u32]) {
-    for &i in indices.iter().take(CHUNK) {
-        prefetch::<_, false>(leaves, i as usize >> FANOUT_BITS);
-        prefetch::<_, true>(&extremes.nodes, i as usize >> (2 * FANOUT_BITS));
     }
 }
 

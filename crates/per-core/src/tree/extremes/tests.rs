@@ -1,6 +1,6 @@
 //! Extremes against a plain list of leaves.
 
-use super::{CHUNK, Extremes};
+use super::{AHEAD, Extremes};
 use crate::tree::layout::{Block, FANOUT};
 use crate::tree::order::{Ascending, Descending, NONE, Order};
 use arith::random::Stream;
@@ -44,20 +44,21 @@ fn extremes_follow_any_program() {
             let mut largest = ISAS.map(|_| Extremes::<Descending>::new(capacity));
             let mut next = 0;
             for turn in 0..24 {
-                // Of one leaf, and of several chunks; all over, or near the beginning, where there are duplicates.
-                let n = [1, 7, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK + 5][turn % 6];
+                // Of one leaf, and of many; all over, or near the beginning, where there are duplicates.
+                let n = [1, 7, AHEAD - 1, AHEAD, AHEAD + 1, 200][turn % 6];
                 let span = if turn % 4 == 3 { capacity.min(40) } else { capacity };
                 // The last turns take leaves away.
                 let removing = turn >= 18;
-                let mut indices = Vec::new();
+                let (mut indices, mut old) = (Vec::new(), Vec::new());
                 for _ in 0..n {
                     next += 1;
                     let i = stream.block(u64::MAX - next)[0] % span as u32;
+                    let slot = &mut leaves[i as usize / FANOUT].0[i as usize % FANOUT];
                     indices.push(i);
+                    old.push(*slot);
                     // Some are told of without a change.
                     if next % 5 != 0 {
-                        let value = if removing { absent } else { leaf(&stream, next) };
-                        leaves[i as usize / FANOUT].0[i as usize % FANOUT] = value;
+                        *slot = if removing { absent } else { leaf(&stream, next) };
                     }
                 }
                 if turn == 20 {
@@ -65,8 +66,8 @@ fn extremes_follow_any_program() {
                     let extremes = model(&leaves, capacity);
                     for (i, leaf) in (0..).zip(leaves.iter_mut().flat_map(|block| &mut block.0)) {
                         if extremes.contains(&Some(*leaf)) {
-                            *leaf = absent;
                             indices.push(i);
+                            old.push(std::mem::replace(leaf, absent));
                         }
                     }
                 }
@@ -75,8 +76,8 @@ fn extremes_follow_any_program() {
                 fresh_low.rebuild(Isa::Scalar, &leaves);
                 fresh_high.rebuild(Isa::Scalar, &leaves);
                 for (isa, (smallest, largest)) in ISAS.into_iter().zip(smallest.iter_mut().zip(&mut largest)) {
-                    smallest.refresh(isa, &leaves, &indices);
-                    largest.refresh(isa, &leaves, &indices);
+                    smallest.refresh(isa, &leaves, &indices, &old);
+                    largest.refresh(isa, &leaves, &indices, &old);
                     let what = format!("{isa:?} {capacity} {absent} {turn}");
                     assert_eq!((smallest.first(), largest.first()), (low, high), "{what}");
                     // Not only the root: all nodes.
@@ -99,9 +100,9 @@ fn every_leaf_can_be_the_first() {
         for i in 0..capacity {
             let slot = [i as u32];
             for value in [3.0, 0.0] {
-                leaves[i / FANOUT].0[i % FANOUT] = value;
-                smallest.refresh(Isa::detect(), &leaves, &slot);
-                largest.refresh(Isa::detect(), &leaves, &slot);
+                let old = [std::mem::replace(&mut leaves[i / FANOUT].0[i % FANOUT], value)];
+                smallest.refresh(Isa::detect(), &leaves, &slot, &old);
+                largest.refresh(Isa::detect(), &leaves, &slot, &old);
                 let expected = (value > 0.0).then_some(value);
                 assert_eq!((smallest.first(), largest.first()), (expected, expected), "{capacity} {i}");
             }
