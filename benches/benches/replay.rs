@@ -77,6 +77,17 @@ fn full(next: bool, change: impl FnOnce(&mut Config, Transition)) -> (Prioritize
     (replay, transition)
 }
 
+/// Batches of items and of values in turn.
+#[derive(Default)]
+struct Turns(usize);
+
+impl Turns {
+    fn next(&mut self) -> (usize, usize) {
+        self.0 += 1;
+        (self.0 % BATCHES, self.0 % (BATCHES + 1))
+    }
+}
+
 type Work = Box<dyn FnMut()>;
 
 struct Case {
@@ -100,7 +111,9 @@ fn cases() -> Vec<Case> {
     });
     let draws = |draws| full(false, |config, _| config.draws = draws).0;
     let (mut updated, mut inserted, mut single) = (replay.clone(), replay.clone(), replay.clone());
-    let td_errors = uniform(4, BATCH * BATCHES);
+    // One batch of values more than of items: an item doesn't get the same value again.
+    let values = uniform(4, BATCH * (BATCHES + 1));
+    let td_errors = values.clone();
     let drawn: Vec<Handle> = {
         let mut replay = replay.clone();
         let mut batch = replay.batch(BATCH * BATCHES).expect("a batch");
@@ -111,21 +124,27 @@ fn cases() -> Vec<Case> {
         (1..handles.len()).for_each(|i| handles.swap(i, stream.bounded(i as u64, i as u64 + 1) as usize));
         handles
     };
-    let mut turn = 0;
+    let batch = |turn: usize| turn * BATCH..(turn + 1) * BATCH;
+    let mut turns = Turns::default();
     let update = move || {
-        let range = turn * BATCH..(turn + 1) * BATCH;
-        updated.update_priorities(black_box(&drawn[range.clone()]), &td_errors[range]).expect("a batch");
-        turn = (turn + 1) % BATCHES;
+        let (turn, value) = turns.next();
+        updated.update_priorities(black_box(&drawn[batch(turn)]), &td_errors[batch(value)]).expect("a batch");
     };
-    let (floats, integers) = (uniform(5, 5 * BATCH), vec![1; BATCH]);
-    let (few, one) = (floats.clone(), vec![1]);
+    let (floats, integers) = (uniform(5, 5 * BATCH * BATCHES), vec![1; BATCH]);
+    let (few, one, priorities) = (floats.clone(), vec![1], values.clone());
+    let mut turns = Turns::default();
     let insert = move || {
-        inserted.insert_batch(black_box(&transition.rows(&floats, &integers, &[]))).expect("rows");
+        let (turn, value) = turns.next();
+        let rows = transition.rows(&floats[5 * turn * BATCH..], &integers, &[]);
+        inserted.insert_batch_with_priorities(black_box(&rows), &priorities[batch(value)]).expect("rows");
     };
+    let mut turns = Turns::default();
     let insert_one = move || {
+        let (turn, value) = turns.next();
+        let row = &few[5 * turn..5 * turn + 5];
         let rows =
-            [transition.observation.rows(&few[..4]), transition.action.rows(&one), transition.reward.rows(&few[4..5])];
-        single.insert(black_box(&rows)).expect("a row");
+            [transition.observation.rows(&row[..4]), transition.action.rows(&one), transition.reward.rows(&row[4..])];
+        single.insert_with_priority(black_box(&rows), values[value]).expect("a row");
     };
     let memory = (replay.memory(), CAPACITY as f64);
     for (task, bytes) in

@@ -37,12 +37,13 @@ struct Case {
 
 /// Batches of updates, one after the other.
 fn updates(capacity: usize, mut update: impl FnMut(&[u32], &[f32]) + 'static) -> Work {
-    let (indices, values) = (indices(capacity), priorities(4, BATCH * BATCHES));
-    let mut turn = 0;
+    // One batch of values more than of indices: an index doesn't get the same value again.
+    let (indices, values) = (indices(capacity), priorities(4, BATCH * (BATCHES + 1)));
+    let (mut turn, mut value) = (0, 0);
     Box::new(move || {
-        let range = turn * BATCH..(turn + 1) * BATCH;
-        update(black_box(&indices[range.clone()]), black_box(&values[range]));
-        turn = (turn + 1) % BATCHES;
+        let batch = |turn| turn * BATCH..(turn + 1) * BATCH;
+        update(black_box(&indices[batch(turn)]), black_box(&values[batch(value)]));
+        (turn, value) = ((turn + 1) % BATCHES, (value + 1) % (BATCHES + 1));
     })
 }
 
