@@ -172,14 +172,6 @@ impl PrioritizedReplay {
     fn insert_turns(&mut self, rings: &mut [Ring], turn: usize, raw: &[f32], powers: &[f32]) {
         // Not more than the ring holds: none is overwritten by one of the same piece.
         let piece = PIECE.min(self.config.capacity);
-        let scratch = &mut self.scratch;
-        for staged in [&mut scratch.raw, &mut scratch.powers] {
-            staged.clear();
-            staged.reserve(piece);
-        }
-        scratch.slots.clear();
-        scratch.slots.reserve(piece);
-
         let mut at = 0;
         let is_unset = |priority: &f32| *priority == UNSET;
         for run in raw.chunk_by(|a, b| is_unset(a) == is_unset(b)) {

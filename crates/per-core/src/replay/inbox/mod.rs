@@ -9,7 +9,7 @@
 //! let mut columns = Columns::new();
 //! let step = columns.add::<i32>("step", 2)?;
 //! let mut replay = PrioritizedReplay::new(Config::new(1000), columns)?;
-//! let (mut inbox, writers) = replay.inbox(3, 16)?;
+//! let (inbox, writers) = replay.inbox(3, 16)?;
 //!
 //! std::thread::scope(|threads| {
 //!     for (actor, mut writer) in (0..).zip(writers) {
@@ -22,6 +22,8 @@
 //!             }
 //!         });
 //!     }
+//!     // Dropped with an early return, which the actors then see.
+//!     let mut inbox = inbox;
 //!     // One item of each actor by turns, ten at a time: the content doesn't depend on who is faster.
 //!     for _ in 0..10 {
 //!         while replay.drain_rounds(&mut inbox, 10)?.is_none() {
@@ -59,7 +61,7 @@
 //! An item is copied from the caller's rows into its record in the writer's cache, from there to the ring, and from the
 //! ring to its slot. Memory: `actors * room` records and 12 bytes for each, resident once touched. Push: O(bytes of the
 //! item). Drain: as [`insert_batch`](super::PrioritizedReplay::insert_batch); faster where items with and without priorities
-//! aren't mixed. A push never allocates; a drain does the first time.
+//! aren't mixed. A push never allocates; a drain does no more once the replay has seen one of its size.
 //!
 //! `writer` fills the rings, `drain` empties them.
 

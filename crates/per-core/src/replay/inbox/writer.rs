@@ -71,8 +71,9 @@ impl Writer {
     /// Those of [`PrioritizedReplay::insert`](super::PrioritizedReplay::insert); [`Error::InboxFull`],
     /// [`Error::InboxGone`]. Then nothing was pushed.
     pub fn push(&mut self, rows: &[Rows<'_>]) -> Result<(), Error> {
-        self.columns.check_rows(rows, Some(1))?;
-        self.write(rows, 1, |raw| raw.push(UNSET))
+        self.begin(rows, Some(1))?;
+        self.raw.push(UNSET);
+        self.write(rows)
     }
 
     /// [`push`](Self::push) with a priority (before alpha).
@@ -80,9 +81,10 @@ impl Writer {
     /// # Errors
     /// Those of [`push`](Self::push), and [`Error::InvalidPriority`].
     pub fn push_with_priority(&mut self, rows: &[Rows<'_>], priority: f32) -> Result<(), Error> {
-        self.columns.check_rows(rows, Some(1))?;
-        check_priorities("Writer::push_with_priority", &[priority])?;
-        self.write(rows, 1, |raw| raw.push(priority))
+        self.begin(rows, Some(1))?;
+        self.raw.push(priority);
+        check_priorities("Writer::push_with_priority", &self.raw)?;
+        self.write(rows)
     }
 
     /// Pushes n items, which arrive together.
@@ -92,8 +94,9 @@ impl Writer {
     /// # Errors
     /// Those of [`push`](Self::push), and [`Error::InboxRoom`] where n is more than there can ever be room for.
     pub fn push_batch(&mut self, rows: &[Rows<'_>]) -> Result<(), Error> {
-        let n = self.columns.check_rows(rows, None)?;
-        self.write(rows, n, |raw| raw.resize(n, UNSET))
+        let n = self.begin(rows, None)?;
+        self.raw.resize(n, UNSET);
+        self.write(rows)
     }
 
     /// [`push_batch`](Self::push_batch) with priorities (before alpha). `priorities`: (n), with any stride.
@@ -106,37 +109,39 @@ impl Writer {
         priorities: impl Into<ArrayView1<'a, f32>>,
     ) -> Result<(), Error> {
         const OPERATION: &str = "Writer::push_batch_with_priorities";
-        let n = self.columns.check_rows(rows, None)?;
+        let n = self.begin(rows, None)?;
         let priorities = priorities.into();
         check::len(OPERATION, "priorities", n, priorities.len())?;
-        for (position, &value) in priorities.iter().enumerate() {
-            check_priorities(OPERATION, &[value]).map_err(|_| Error::InvalidPriority {
-                operation: OPERATION,
-                position,
-                value,
-            })?;
-        }
-        self.write(rows, n, |raw| raw.extend(priorities))
+        self.raw.extend(priorities);
+        check_priorities(OPERATION, &self.raw)?;
+        self.write(rows)
     }
 
-    /// Writes `n` items that were checked, with the priorities that `fill` puts into an empty vector.
-    fn write(&mut self, rows: &[Rows<'_>], n: usize, fill: impl FnOnce(&mut Vec<f32>)) -> Result<(), Error> {
-        let Self { actor, staged, stage, raw, records, priorities, .. } = self;
-        let (actor, room) = (*actor, priorities.buffer().capacity());
-        if priorities.is_abandoned() {
+    /// The number of rows, where there can be room for them. Then `raw` is empty.
+    fn begin(&mut self, rows: &[Rows<'_>], expected: Option<usize>) -> Result<usize, Error> {
+        let items = self.columns.check_rows(rows, expected)?;
+        let (actor, room) = (self.actor, self.room());
+        if self.is_abandoned() {
             return Err(Error::InboxGone { actor });
         }
-        if n > room {
-            return Err(Error::InboxRoom { actor, items: n, room });
+        if items > room {
+            return Err(Error::InboxRoom { actor, items, room });
         }
+        self.raw.clear();
+        Ok(items)
+    }
+
+    /// Writes items that were checked, if there is room. `raw` has their priorities.
+    fn write(&mut self, rows: &[Rows<'_>]) -> Result<(), Error> {
+        let Self { staged, stage, raw, records, priorities, .. } = self;
+        let items = raw.len();
         // What the learner took is looked up only where what is known of it doesn't suffice.
-        if n > priorities.cached_slots() && n > priorities.slots() {
-            return Err(Error::InboxFull { actor, items: n, free: priorities.cached_slots(), room });
+        if items > priorities.cached_slots() && items > priorities.slots() {
+            let (actor, free, room) = (self.actor, priorities.cached_slots(), priorities.buffer().capacity());
+            return Err(Error::InboxFull { actor, items, free, room });
         }
-        raw.clear();
-        fill(raw);
-        for row in (0..n).step_by(*stage) {
-            let run = Run { row, slot: 0, len: (n - row).min(*stage) };
+        for row in (0..items).step_by(*stage) {
+            let run = Run { row, slot: 0, len: (items - row).min(*stage) };
             for rows in rows {
                 staged.scatter(rows, run);
             }
