@@ -94,6 +94,39 @@ fn draws_weights_and_returns_have_these_bits() {
     assert_eq!(run(), GOLDEN);
 }
 
+/// Draws from a replay that is only read: by threads at the same time as one after the other.
+#[test]
+fn threads_draw_what_one_draws() {
+    let mut columns = Columns::new();
+    let column = columns.add::<i32>("number", 1).unwrap();
+    let mut replay = PrioritizedReplay::new(Config::new(3000), columns).unwrap();
+    let priorities: Vec<f32> = (0..2500).map(|i| (i % 41) as f32).collect();
+    let numbers: Vec<i32> = (0..2500).collect();
+    replay.insert_batch_with_priorities(&[column.rows(&numbers)], &priorities).unwrap();
+    let draw = |first: u64| {
+        let mut batch = replay.batch(64).unwrap();
+        let mut all = vec![];
+        for index in (first..first + 6400).step_by(64) {
+            replay.sample_proportional_at(index, &mut batch, 0.6).unwrap();
+            all.push((batch.rows(column).unwrap().to_vec(), batch.weights().to_vec()));
+        }
+        all
+    };
+    let firsts = [0, 6400, 12_800, 19_200];
+    let serial = firsts.map(draw);
+    let together = std::thread::scope(|scope| firsts.map(|first| scope.spawn(move || draw(first))).map(|t| t.join()));
+    for (serial, together) in serial.iter().zip(together) {
+        assert!(*serial == together.unwrap());
+    }
+    assert_eq!(replay.draws_made(), 0);
+    // And as the replay's own count has it.
+    let mut batch = replay.batch(64).unwrap();
+    for expected in serial.iter().flatten() {
+        replay.sample_proportional(&mut batch, 0.6).unwrap();
+        assert_eq!((batch.rows(column).unwrap(), batch.weights()), (&expected.0[..], &expected.1[..]));
+    }
+}
+
 /// The child of the test below.
 #[test]
 #[ignore = "run by the_bits_do_not_depend_on_the_instruction_set, in a process of its own"]

@@ -76,7 +76,7 @@ fn config() -> impl Strategy<Value = Config> {
         select(&[NewItems::LargestNow, NewItems::LargestEver][..]),
         select(&[AllZero::Error, AllZero::Uniform][..]),
     );
-    let sizes = (select(&[1_usize, 3, 16, 17, 100][..]), select(&[0.0_f32, 0.3, 0.6, 1.0, 2.0][..]));
+    let sizes = (select(&[1_usize, 3, 16, 17, 100, 300][..]), select(&[0.0_f32, 0.3, 0.6, 1.0, 2.0][..]));
     let epsilon = select(&[0.0_f32, 1e-6, 0.5][..]);
     (names, sizes, epsilon, any::<u64>(), any::<u64>()).prop_map(
         |((draws, weights, new_items, all_zero), (capacity, alpha), epsilon, seed, stream)| {

@@ -1,10 +1,11 @@
 //! A replay beside its model, and the comparison of all that can be seen of it.
 
-use crate::model::{Item, Model};
+use crate::model::{Expected, Item, Model};
 use half::bf16;
 use ndarray::{Array2, s};
 use per_core::PrioritizedReplay;
 use per_core::replay::{Batch, Column, Columns, Config, Error, Handle, Handles, Rows, Updated};
+use std::collections::BTreeMap;
 
 /// One column of each type.
 #[derive(Clone, Copy, Debug)]
@@ -73,6 +74,8 @@ pub(crate) struct Pair {
     pub(crate) columns: Four,
     /// The numbers that the last batches drew.
     pub(crate) outstanding: Vec<Vec<u64>>,
+    /// By number of draws, with what was drawn into it last.
+    batches: BTreeMap<usize, Batch>,
     tags: u32,
 }
 
@@ -86,7 +89,14 @@ impl Pair {
             action: all.add("action", 1).unwrap(),
         };
         let replay = PrioritizedReplay::starting_at(config.clone(), all, start).unwrap();
-        Self { model: Model::new(config, start), replay, columns, outstanding: vec![], tags: 1 }
+        Self {
+            model: Model::new(config, start),
+            replay,
+            columns,
+            outstanding: vec![],
+            batches: BTreeMap::new(),
+            tags: 1,
+        }
     }
 
     pub(crate) fn tags(&mut self, n: usize) -> Vec<u32> {
@@ -176,27 +186,37 @@ impl Pair {
 
     /// Draws at the replay's own address or at the caller's, into a batch that was used before.
     pub(crate) fn draw(&mut self, draws: usize, beta: f32, at: Option<u64>) {
-        let mut batch = self.replay.batch(draws).unwrap();
-        let before = format!("{batch:?}");
+        let mut batch = self.batches.remove(&draws).unwrap_or_else(|| self.replay.batch(draws).unwrap());
+        let before = batch.clone();
         let result = match at {
             Some(index) => self.replay.sample_proportional_at(index, &mut batch, beta),
             None => self.replay.sample_proportional(&mut batch, beta),
         };
-        let model = &self.model;
-        if model.items().next().is_none() {
-            assert!(matches!(result, Err(Error::NoItems)), "{result:?}");
-            assert_eq!(format!("{batch:?}"), before);
-            return;
-        }
-        let expected = match model.draw(at.unwrap_or(model.draws_made), draws, beta) {
-            Ok(expected) => expected,
-            Err(error) => {
-                assert!(matches!(&result, Err(Error::Sampler(found)) if *found == error), "{result:?}, {error:?}");
-                assert_eq!((batch.indices(), batch.weights()), (&vec![0; draws][..], &vec![0.0; draws][..]));
-                return;
-            }
+        let expected = match self.model.items().next() {
+            None => Err(Error::NoItems),
+            Some(_) => self.model.draw(at.unwrap_or(self.model.draws_made), draws, beta).map_err(Error::Sampler),
         };
-        result.unwrap();
+        match expected {
+            Ok(expected) => {
+                result.unwrap();
+                self.check_batch(&batch, expected);
+                if at.is_none() {
+                    self.model.draws_made = self.model.draws_made.wrapping_add(draws as u64);
+                }
+                self.outstanding.push(batch.handles().iter().map(|handle| handle.number()).collect());
+            }
+            Err(expected) => {
+                assert_eq!(format!("{:?}", result.unwrap_err()), format!("{expected:?}"));
+                assert_eq!((batch.indices(), batch.handles()), (before.indices(), before.handles()));
+                assert_eq!(batch.weights(), before.weights());
+                assert_eq!(batch.rows(self.columns.state).unwrap(), before.rows(self.columns.state).unwrap());
+                assert_eq!(batch.rows(self.columns.half).unwrap(), before.rows(self.columns.half).unwrap());
+            }
+        }
+        self.batches.insert(draws, batch);
+    }
+
+    fn check_batch(&self, batch: &Batch, expected: Expected) {
         let slots: Vec<usize> = batch.indices().iter().map(|&slot| slot as usize).collect();
         assert_eq!(slots, expected.slots);
         let bits = |weights: &[f32]| weights.iter().map(|w| w.to_bits()).collect::<Vec<_>>();
@@ -206,14 +226,10 @@ impl Pair {
             // power, 0.505 ulp, 1.01 * 2^-24 at most: 3.01 * 2^-24, and less than a tenth of it for their products.
             assert!((f64::from(w) - exact).abs() <= 3.3 * 2_f64.powi(-24) * exact, "{w} {exact}");
         }
-        let drawn: Vec<Item> = slots.iter().map(|&slot| model.slots[slot].unwrap()).collect();
-        self.check_rows(&batch, &drawn);
-        assert_eq!((batch.len(), batch.steps(), batch.lengths()), (draws, 1, &vec![1; draws][..]));
+        let drawn: Vec<Item> = slots.iter().map(|&slot| self.model.slots[slot].unwrap()).collect();
+        self.check_rows(batch, &drawn);
+        assert_eq!((batch.len(), batch.steps(), batch.lengths()), (drawn.len(), 1, &vec![1; drawn.len()][..]));
         assert!(batch.returns().is_empty() && batch.discounts().is_empty() && batch.spans().is_empty());
-        if at.is_none() {
-            self.model.draws_made = self.model.draws_made.wrapping_add(draws as u64);
-        }
-        self.outstanding.push(drawn.iter().map(|item| item.number).collect());
     }
 
     fn check_rows(&self, batch: &Batch, drawn: &[Item]) {
