@@ -12,6 +12,12 @@
 //! over [`per_core::replay`], `learner` the loss and its gradient, `network` a perceptron on contract products.
 //!
 //! A seed's weights are the same bits on any number of threads and with any instruction set.
+//!
+//! `docs/dqn_cartpole.png` is `--seeds 5 --plot docs/dqn_cartpole.png`. Priorities help there, by less than seeds differ:
+//! 4 of 5 runs reach the score either way, after 22,000 steps in the median with alpha 0.6 and 41,000 with alpha 0; the
+//! mean return over a run is 369 (277 to 402) against 277 (184 to 356). It depends on the settings, which were chosen with
+//! these seeds: with a constant learning rate uniform replay was ahead (four seeds of 40,000 steps: 313 against 252), with
+//! a Huber threshold of 1 it diverged and prioritized replay did not.
 
 use std::fs::{self, File};
 use std::io::Write;
