@@ -37,6 +37,7 @@
 
 mod cdf;
 mod error;
+mod memory;
 #[doc(hidden)]
 pub mod oracle;
 pub mod replay;

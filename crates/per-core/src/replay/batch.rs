@@ -27,6 +27,8 @@ pub struct Batch {
     pub(super) masses: Vec<u64>,
     /// Whether there are n-step returns.
     n_step: bool,
+    /// What the weights are powers of.
+    pub(super) quotients: Vec<f32>,
     pub(super) weights: Vec<f32>,
     pub(super) lengths: Vec<u32>,
     /// (B, L): the slot of each step, [`NO_SLOT`] past the end of its sequence.
@@ -97,6 +99,7 @@ impl Batch {
             distinct: DistinctScratch::new(draws),
             masses: vec![0; draws],
             n_step,
+            quotients: vec![0.0; draws],
             weights: vec![0.0; draws],
             lengths: vec![0; draws],
             slots: vec![NO_SLOT; all],

@@ -92,8 +92,9 @@ impl PrioritizedReplay {
         priorities: impl Into<ArrayView1<'a, f32>>,
     ) -> Result<Handles, Error> {
         const OPERATION: &str = "PrioritizedReplay::insert_batch_with_priorities";
-        let n = self.columns.check_rows(rows, None)?;
         let priorities = priorities.into();
+        // Without columns the priorities say how many.
+        let n = self.columns.check_rows(rows, self.columns.is_empty().then_some(priorities.len()))?;
         check::len(OPERATION, "priorities", n, priorities.len())?;
         self.stage_priorities(OPERATION, priorities)?;
         Ok(self.insert_rows(rows, n, Priorities::Staged))

@@ -65,6 +65,7 @@ pub use inbox::{Drained, Inbox, Writer};
 pub use priority::Updated;
 pub use schedule::BetaSchedule;
 
+use crate::memory::filled;
 use crate::tree::{Ascending, Block, Descending, Extremes, FANOUT, SumTree, check_capacity};
 use handle::Window;
 use records::Records;
@@ -139,7 +140,7 @@ impl PrioritizedReplay {
         Ok(Self {
             window: Window::new(capacity, next),
             records,
-            raw: vec![Block([ABSENT; FANOUT]); capacity.div_ceil(FANOUT)],
+            raw: filled(Block([ABSENT; FANOUT]), capacity.div_ceil(FANOUT)),
             powers,
             smallest: Extremes::new(capacity),
             largest: Extremes::new(capacity),

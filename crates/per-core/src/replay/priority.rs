@@ -3,10 +3,13 @@
 use super::error::Error;
 use super::handle::Handle;
 use super::{ABSENT, PrioritizedReplay, check};
-use crate::tree::{Block, FANOUT};
+use crate::tree::{Block, FANOUT, prefetch};
 use arith::fixed::{self, FixedError};
 use arith::simd::{Isa, Kernel};
 use ndarray::ArrayView1;
+
+/// Handles between a prefetch and its use.
+const AHEAD: usize = 32;
 
 /// What is about to change: slots, the priorities that they get, and those to the power of alpha.
 #[derive(Clone, Debug, Default)]
@@ -152,10 +155,14 @@ impl PrioritizedReplay {
 
     /// Sets the scratch's priorities for those of `handles` that are there.
     fn set_staged(&mut self, handles: &[Handle]) -> Updated {
-        let Self { scratch, raw, window, .. } = self;
+        let Self { scratch, raw, window, powers, .. } = self;
         scratch.slots.clear();
         let mut applied = 0;
         for (j, handle) in handles.iter().enumerate() {
+            if let Some(slot) = handles.get(j + AHEAD).and_then(|handle| window.slot(handle.0)) {
+                prefetch::<_, true>(raw, slot / FANOUT);
+                prefetch::<_, true>(powers.leaves(), slot / FANOUT);
+            }
             if let Some(slot) = window.slot(handle.0)
                 && raw[slot / FANOUT].0[slot % FANOUT] != ABSENT
             {
@@ -216,13 +223,17 @@ fn overflow(operation: &'static str, position: usize, value: f32, alpha: f32) ->
     Error::PriorityOverflow { operation, position, value, alpha }
 }
 
-/// `priority^alpha`, with 0 for an absent item.
-///
-/// A priority above zero has a power above zero: the smallest f32 where the power is smaller than that.
-#[inline(always)]
+/// The smallest power of a priority above zero.
+const SMALLEST: f32 = f32::from_bits(1);
+
+/// `priority^alpha`, at least [`SMALLEST`] for a priority above zero, 0 for an absent item.
 pub(super) fn power(priority: f32, alpha: f32) -> f32 {
-    const SMALLEST: f32 = f32::from_bits(1);
-    let power = arith::powf(priority, alpha);
+    clean(priority, arith::powf(priority, alpha))
+}
+
+/// [`power`] from [`arith::powf`], which is NaN for an absent item.
+#[inline(always)]
+fn clean(priority: f32, power: f32) -> f32 {
     let power = if priority > 0.0 && power < SMALLEST { SMALLEST } else { power };
     if priority < 0.0 { 0.0 } else { power }
 }
@@ -249,7 +260,11 @@ pub(super) fn check_largest_ever(priority: f32, alpha: f32) -> Result<(), Error>
 fn powers(alpha: f32, priorities: &[f32], out: &mut Vec<f32>) -> Result<(), usize> {
     out.clear();
     out.resize(priorities.len(), 0.0);
-    if Isa::detect().run(PowersKernel { alpha, priorities, out }) {
+    let isa = Isa::detect();
+    if let Err(error) = arith::slice::powf_with(isa, priorities, alpha, out) {
+        unreachable!("both have the same length: {error}");
+    }
+    if isa.run(CleanKernel { priorities, powers: out }) {
         return Ok(());
     }
     // An infinite priority is one, with alpha 0 as well.
@@ -257,23 +272,23 @@ fn powers(alpha: f32, priorities: &[f32], out: &mut Vec<f32>) -> Result<(), usiz
     Err(faulty.unwrap_or_default())
 }
 
-struct PowersKernel<'a> {
-    alpha: f32,
+/// A loop of its own: the power isn't vectorized where more happens around it.
+struct CleanKernel<'a> {
     priorities: &'a [f32],
-    out: &'a mut [f32],
+    powers: &'a mut [f32],
 }
 
-impl Kernel for PowersKernel<'_> {
+impl Kernel for CleanKernel<'_> {
     /// Whether priorities and powers are finite.
     type Output = bool;
 
     #[inline(always)]
     fn run(self) -> bool {
-        let mut finite = true;
-        for (out, &priority) in self.out.iter_mut().zip(self.priorities) {
-            *out = power(priority, self.alpha);
-            finite &= *out < f32::INFINITY && priority < f32::INFINITY;
+        let mut faults = 0_u32;
+        for (power, &priority) in self.powers.iter_mut().zip(self.priorities) {
+            *power = clean(priority, *power);
+            faults |= u32::from(!(*power < f32::INFINITY)) | u32::from(!(priority < f32::INFINITY));
         }
-        finite
+        faults == 0
     }
 }

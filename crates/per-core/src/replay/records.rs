@@ -9,6 +9,7 @@
 
 use super::column::{Columns, Rows};
 use super::error::Error;
+use crate::memory::{advise, filled};
 use crate::tree::prefetch;
 
 /// A slot that isn't one: its row in a batch is zeros.
@@ -29,7 +30,8 @@ struct Bytes {
 
 impl Bytes {
     fn zeroed(len: usize) -> Option<Self> {
-        let bytes: Vec<u8> = bytemuck::allocation::try_zeroed_vec(len.checked_add(LINE)?).ok()?;
+        let mut bytes: Vec<u8> = bytemuck::allocation::try_zeroed_vec(len.checked_add(LINE)?).ok()?;
+        advise(&mut bytes);
         let start = bytes.as_ptr().align_offset(LINE).min(LINE);
         Some(Self { bytes, start, len })
     }
@@ -47,7 +49,7 @@ impl Bytes {
 
 impl Clone for Bytes {
     fn clone(&self) -> Self {
-        let mut bytes = vec![0; self.len + LINE];
+        let mut bytes = filled(0, self.len + LINE);
         let start = bytes.as_ptr().align_offset(LINE).min(LINE);
         bytes[start..start + self.len].copy_from_slice(self.get());
         Self { bytes, start, len: self.len }

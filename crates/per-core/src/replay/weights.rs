@@ -17,29 +17,33 @@ const CHUNK: usize = 32;
 /// ```
 pub(super) fn weigh(replay: &PrioritizedReplay, batch: &mut Batch, beta: f32) {
     let powers = &replay.powers;
-    let quotient = match replay.config.weights {
+    let (quotient, exponent) = match replay.config.weights {
         Weights::OverBuffer => {
             let least = powers.quantize(replay.smallest.first().unwrap_or(0.0));
-            Quotient { of: Of::Least(least), factor: 1.0, exponent: beta }
+            (Quotient { of: Of::Least(least), factor: 1.0 }, beta)
         }
         Weights::OverBatch => {
             let least = batch.masses.iter().copied().min().unwrap_or(0);
-            Quotient { of: Of::Least(least), factor: 1.0, exponent: beta }
+            (Quotient { of: Of::Least(least), factor: 1.0 }, beta)
         }
         Weights::Unnormalized => {
             let factor = replay.present as f32;
-            Quotient { of: Of::Total(powers.total()), factor, exponent: -beta }
+            (Quotient { of: Of::Total(powers.total()), factor }, -beta)
         }
     };
-    Isa::detect().run(WeightsKernel { masses: &batch.masses, quotient, weights: &mut batch.weights });
+    let (isa, Batch { masses, quotients, weights, .. }) = (Isa::detect(), batch);
+    isa.run(QuotientKernel { masses, quotient, quotients });
+    // In a loop of its own, which is vectorized.
+    if let Err(error) = arith::slice::powf_with(isa, quotients, exponent, weights) {
+        unreachable!("both have the batch's length: {error}");
+    }
 }
 
-/// `(factor * a / b)^exponent`.
+/// `factor * (a / b)`.
 #[derive(Clone, Copy)]
 struct Quotient {
     of: Of,
     factor: f32,
-    exponent: f32,
 }
 
 #[derive(Clone, Copy)]
@@ -50,19 +54,19 @@ enum Of {
     Total(u64),
 }
 
-struct WeightsKernel<'a> {
+struct QuotientKernel<'a> {
     masses: &'a [u64],
     quotient: Quotient,
-    weights: &'a mut [f32],
+    quotients: &'a mut [f32],
 }
 
-impl Kernel for WeightsKernel<'_> {
+impl Kernel for QuotientKernel<'_> {
     type Output = ();
 
     #[inline(always)]
     fn run(self) {
-        let Self { masses, quotient: Quotient { of, factor, exponent }, weights } = self;
-        for (weights, masses) in weights.chunks_mut(CHUNK).zip(masses.chunks(CHUNK)) {
+        let Self { masses, quotient: Quotient { of, factor }, quotients: out } = self;
+        for (out, masses) in out.chunks_mut(CHUNK).zip(masses.chunks(CHUNK)) {
             // 1 past the last one.
             let mut parts = [[1_u64; CHUNK]; 2];
             match of {
@@ -88,10 +92,9 @@ impl Kernel for WeightsKernel<'_> {
                     *quotient = ratio(parts[0][j], parts[1][j]);
                 }
             }
-            for quotient in &mut quotients {
-                *quotient = arith::powf(factor * *quotient, exponent);
+            for (out, quotient) in out.iter_mut().zip(quotients) {
+                *out = factor * quotient;
             }
-            weights.copy_from_slice(&quotients[..weights.len()]);
         }
     }
 }

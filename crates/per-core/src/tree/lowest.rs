@@ -5,6 +5,7 @@ use super::extremes::Extremes;
 use super::layout::{Block, FANOUT, FANOUT_BITS, check_capacity, prefetch};
 use super::order::Order;
 use crate::error::Error;
+use crate::memory::filled;
 use arith::fixed;
 use arith::simd::{Isa, Kernel};
 
@@ -26,7 +27,7 @@ impl<O: Order + PartialEq> Eq for Lowest<O> {}
 impl<O: Order> Lowest<O> {
     pub(super) fn new(operation: &'static str, capacity: usize) -> Result<Self, Error> {
         check_capacity(operation, capacity)?;
-        let leaves = vec![Block::ZERO; capacity.div_ceil(FANOUT)];
+        let leaves = filled(Block::ZERO, capacity.div_ceil(FANOUT));
         Ok(Self { leaves, extremes: Extremes::new(capacity), capacity })
     }
 

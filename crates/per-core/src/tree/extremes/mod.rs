@@ -8,6 +8,7 @@ mod tests;
 
 use super::layout::{Block, FANOUT, FANOUT_BITS, Levels, prefetch, raise};
 use super::order::{NONE, Order};
+use crate::memory::filled;
 use arith::simd::{Isa, Kernel};
 use std::marker::PhantomData;
 
@@ -53,7 +54,7 @@ impl<O: Order> Extremes<O> {
     /// Nodes over `capacity` leaves, none of which counts. There is at least one leaf, and at most `MAX_CAPACITY`.
     pub(crate) fn new(capacity: usize) -> Self {
         let levels = Levels::new(capacity.div_ceil(FANOUT));
-        Self { nodes: vec![Keys::NONE; levels.nodes()], levels, order: PhantomData }
+        Self { nodes: filled(Keys::NONE, levels.nodes()), levels, order: PhantomData }
     }
 
     /// The priority that comes first, if one counts: those that are zero or negative don't.

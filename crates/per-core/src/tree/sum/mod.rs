@@ -20,6 +20,7 @@ use super::check::{check_index, check_len};
 use super::layout::{Block, FANOUT, Levels, check_capacity};
 use crate::cdf::ratio::ratio;
 use crate::error::Error;
+use crate::memory::filled;
 use arith::fixed::Scale;
 use exponents::Exponents;
 use layout::Node;
@@ -106,8 +107,8 @@ impl SumTree {
         let blocks = capacity.div_ceil(FANOUT);
         let levels = Levels::new(blocks);
         Ok(Self {
-            leaves: vec![Block::ZERO; blocks],
-            nodes: vec![Node::ZERO; levels.nodes()],
+            leaves: filled(Block::ZERO, blocks),
+            nodes: filled(Node::ZERO, levels.nodes()),
             levels,
             capacity,
             total: 0,
