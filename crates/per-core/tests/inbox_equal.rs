@@ -57,7 +57,7 @@ impl Item {
             who: [actor as i32, t as i32],
             reward: [arith::random::uniform(words[2])],
             image: std::array::from_fn(|i| (actor * 31 + t * 7 + i) as u8),
-            end: [u8::from(words[3] % 9 == 0)],
+            end: [u8::from(words[3].is_multiple_of(9))],
             priority: own.then_some(priority),
         }
     }
@@ -283,7 +283,7 @@ fn a_drain_is_inserts_actor_by_actor() {
                     for (actor, writer) in writers.iter_mut().enumerate() {
                         // As many as there is room for, or few, or none.
                         let draw = stream.word(drain * 3 + actor as u64) as usize;
-                        let n = if draw % 3 == 0 { most } else { draw % most };
+                        let n = if draw.is_multiple_of(3) { most } else { draw % most };
                         for t in pushed[actor]..pushed[actor] + n {
                             let item = Item::new(kind, actor, t);
                             item.push(fields, writer).unwrap();
