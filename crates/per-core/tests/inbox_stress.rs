@@ -77,8 +77,8 @@ fn no_large_row_is_taken_before_it_is_there() {
 }
 
 fn stress<const WIDTH: usize>(items: usize, room: usize) {
-    // Larger than a drain, so that all of it can be read; much smaller than what comes.
-    let capacity = ACTORS * room * 3 / 2;
+    // Of four drains, so that half of what a batch drew is there two drains later; much smaller than what comes.
+    let capacity = 4 * ACTORS * room;
     let mut columns = Columns::new();
     let who = columns.add("who", 3).unwrap();
     let payload_rows = columns.add("payload", WIDTH).unwrap();
