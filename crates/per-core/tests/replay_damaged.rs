@@ -184,11 +184,8 @@ fn forged_contents_are_refused() {
     setting("environments", &[U64("config.environments", 0)]);
     setting("n_step.steps", &[U64("config.n_step.steps", 0)]);
     setting("next", &[U64("inserted", u64::MAX), F32("priority", &[4], &[1.0; 4])]);
-    let error = forge("forged", &[U64("config.capacity", 0)]).unwrap_err();
-    assert!(matches!(error, Error::Sampler(per_core::Error::Empty { .. })), "{error:?}");
-    for capacity in [1 << 31, u64::MAX] {
-        let error = forge("forged", &[U64("config.capacity", capacity)]).unwrap_err();
-        assert!(matches!(error, Error::Sampler(per_core::Error::TooManyWeights { .. })), "{error:?}");
+    for capacity in [0, 1 << 31, u64::MAX] {
+        setting("capacity", &[U64("config.capacity", capacity)]);
     }
     // Another number of items than there are rows of.
     for wrong in [0, 2, 4, 1 << 40] {
@@ -228,6 +225,10 @@ fn forged_contents_are_refused() {
         let error = forge("forged", &[U64(name, wrong)]).unwrap_err();
         assert!(matches!(error, Error::ColumnType { .. }), "{error:?}");
     }
+    // Parts without the entry by which they are found.
+    contents("config.n_step.steps", &[Missing("config.n_step.reward")]);
+    contents("config.episodes.truncated", &[Missing("config.episodes.terminated")]);
+    contents("rows.b", &[Missing("column.1")]);
     setting("n_step.reward", &[F32("rows.a", &[3, 2], &[1.0; 6])]);
     setting("episodes.terminated", &[U8("rows.b", &[3, 2], &[1; 6])]);
     in_file(&[F32("config.n_step.reward", &[], &[0.0])]);

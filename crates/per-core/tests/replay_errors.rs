@@ -226,11 +226,8 @@ fn settings_that_can_not_be() {
             Error::Setting { name: "n_step.discount", .. }
         );
     }
-    assert_error!(error(&|c| c.capacity = 0), Error::Sampler(per_core::Error::Empty { .. }));
-    assert_error!(
-        error(&|c| c.capacity = 1 << 31),
-        Error::Sampler(per_core::Error::TooManyWeights { count: 2_147_483_648, max: 2_147_483_647, .. })
-    );
+    assert_error!(error(&|c| c.capacity = 0), Error::Setting { name: "capacity", value: 0.0, .. });
+    assert_error!(error(&|c| c.capacity = 1 << 31), Error::Setting { name: "capacity", value: 2_147_483_648.0, .. });
     assert_error!(
         PrioritizedReplay::starting_at(plain(), columns, (1 << 63) + 1).unwrap_err(),
         Error::Setting { name: "next", .. }

@@ -3,6 +3,7 @@
 use super::column::{Column, Columns};
 use super::config::Config;
 use super::error::Error;
+use crate::tree::MAX_CAPACITY;
 
 pub(super) fn len(operation: &'static str, what: &'static str, expected: usize, got: usize) -> Result<(), Error> {
     if expected == got { Ok(()) } else { Err(Error::LengthMismatch { operation, what, expected, got }) }
@@ -30,6 +31,10 @@ pub(super) fn memory(items: usize, item_bytes: usize) -> Result<(), Error> {
 }
 
 pub(super) fn config(config: &Config, columns: &Columns) -> Result<(), Error> {
+    if !(1..=MAX_CAPACITY).contains(&config.capacity) {
+        let reason = "must be at least 1 and below 2^31";
+        return Err(Error::Setting { name: "capacity", value: config.capacity as f64, reason });
+    }
     alpha(config.alpha)?;
     let epsilon = config.epsilon;
     if !(epsilon >= 0.0 && epsilon.is_finite()) {

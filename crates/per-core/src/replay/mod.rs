@@ -66,7 +66,7 @@ pub use priority::Updated;
 pub use schedule::BetaSchedule;
 
 use crate::memory::filled;
-use crate::tree::{Ascending, Block, Descending, Extremes, FANOUT, SumTree, check_capacity};
+use crate::tree::{Ascending, Block, Descending, Extremes, FANOUT, SumTree};
 use handle::Window;
 use records::Records;
 
@@ -122,7 +122,7 @@ impl PrioritizedReplay {
     ///
     /// # Errors
     /// [`Error::Setting`] with the field that can't be, [`Error::ForeignColumn`] where an episode's or reward's column
-    /// isn't one of `columns`, [`Error::Sampler`] unless `1 <= capacity < 2^31`, [`Error::OutOfMemory`].
+    /// isn't one of `columns`, [`Error::OutOfMemory`].
     pub fn new(config: Config, columns: Columns) -> Result<Self, Error> {
         Self::starting_at(config, columns, 0)
     }
@@ -133,7 +133,6 @@ impl PrioritizedReplay {
         check::config(&config, &columns)?;
         check::number(next)?;
         let capacity = config.capacity;
-        check_capacity("PrioritizedReplay::new", capacity)?;
         check::memory(capacity, columns.item_bytes())?;
         let powers = SumTree::new(capacity)?;
         let records = Records::new(capacity, &columns)?;

@@ -287,7 +287,7 @@ impl Kernel for CleanKernel<'_> {
         let mut faults = 0_u32;
         for (power, &priority) in self.powers.iter_mut().zip(self.priorities) {
             *power = clean(priority, *power);
-            faults |= u32::from(!(*power < f32::INFINITY)) | u32::from(!(priority < f32::INFINITY));
+            faults |= u32::from(!power.is_finite()) | u32::from(!priority.is_finite());
         }
         faults == 0
     }

@@ -183,8 +183,8 @@ fn bounded_by_block(stream: &Stream, index: u64, total: u64) -> u64 {
     bounded(u64::from(high) << 32 | u64::from(low), total)
 }
 
-/// The first `ranks.len()` of a random permutation of `0..items` (Fisher and Yates), in O(draws^2) at most: this is for the
-/// rare case of a replay without any priority.
+/// The first `ranks.len()` of a random permutation of `0..items` (Fisher and Yates), which keeps only what has moved:
+/// O(m log m) for m ranks.
 fn distinct_ranks(stream: &Stream, index: u64, items: u64, ranks: &mut [u32]) {
     let mut moved = std::collections::BTreeMap::new();
     for (j, out) in (0..items).zip(ranks) {

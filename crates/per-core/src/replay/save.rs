@@ -65,7 +65,6 @@ impl PrioritizedReplay {
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), Error> {
         let filled = self.filled();
         let Config { capacity, alpha, epsilon, seed, stream, environments, .. } = self.config;
-        let priorities: Vec<f32> = self.raw.iter().flat_map(|block| block.0).take(filled).collect();
         let mut scalars = vec![
             ("inserted", self.window.next),
             ("draws_made", self.draws_made),
@@ -97,7 +96,12 @@ impl PrioritizedReplay {
         for (key, value) in &floats {
             file.put(key, &[], std::slice::from_ref(value))?;
         }
-        file.put("priority", &[filled], &priorities)?;
+        file.put_with::<f32>("priority", &[filled], |sink| {
+            for block in &self.raw {
+                sink.put(&block.0[..sink.remaining().min(FANOUT)])?;
+            }
+            Ok(())
+        })?;
         for (i, spec) in self.columns.specs.iter().enumerate() {
             file.put_metadata(&format!("column.{i}"), &spec.name)?;
             file.put_metadata(&format!("column.{i}.at"), name(spec.at))?;
@@ -141,14 +145,16 @@ impl PrioritizedReplay {
     /// Reads what [`save`](Self::save) wrote.
     ///
     /// # Errors
-    /// [`Error::File`] where it can't be read, is damaged, or is another kind of file; [`Error::Contents`] with what is
-    /// wrong in it; those of [`new`](Self::new).
+    /// [`Error::File`] where it can't be read, is damaged, or is another kind of file; [`Error::Contents`],
+    /// [`Error::Column`], [`Error::InvalidPriority`] and [`Error::PriorityOverflow`] with what is wrong in it; those of
+    /// [`new`](Self::new).
     pub fn load(path: impl AsRef<Path>) -> Result<Self, Error> {
         let mut file = Reader::open(path)?;
         if file.metadata("contents")? != CONTENTS {
             return Err(wrong("contents", "it isn't that of a replay, or of another version"));
         }
         let columns = read_columns(&file)?;
+        check_whole(&file, &columns)?;
         let config = read_config(&mut file, &columns)?;
         let inserted = file.scalar::<u64>("inserted")?;
         let mut replay = Self::starting_at(config, columns, inserted)?;
@@ -218,6 +224,25 @@ fn named<T: Named>(file: &Reader, key: &str) -> Result<T, Error> {
     let got = file.metadata(key)?;
     let found = T::NAMES.iter().find(|(_, name)| *name == got);
     found.map(|(value, _)| *value).ok_or_else(|| wrong(key, "not one of the names that it can have"))
+}
+
+/// That no part of a setting, nor a column, lacks the entry by which it is found.
+fn check_whole(file: &Reader, columns: &Columns) -> Result<(), Error> {
+    let there = |key: &str| file.info(key).is_ok();
+    for (part, whole) in [
+        ("config.episodes.truncated", "config.episodes.terminated"),
+        ("config.n_step.steps", "config.n_step.reward"),
+        ("config.n_step.discount", "config.n_step.reward"),
+    ] {
+        if there(part) && !there(whole) {
+            return Err(wrong(part, "without the column that it goes with"));
+        }
+    }
+    let known = |name: &&str| columns.specs.iter().any(|spec| *name == rows_name(spec));
+    match file.names().filter(|name| name.starts_with("rows.")).find(|name| !known(name)) {
+        Some(rows) => Err(wrong(rows, "rows without a column")),
+        None => Ok(()),
+    }
 }
 
 fn read_columns(file: &Reader) -> Result<Columns, Error> {

@@ -42,6 +42,7 @@ impl BetaSchedule {
             return self.end;
         }
         let share = (step as f64 / self.steps as f64) as f32;
+        // The difference may have been rounded up.
         (self.end - self.start).mul_add(share, self.start).min(self.end)
     }
 }

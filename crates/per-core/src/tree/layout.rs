@@ -18,7 +18,7 @@ pub(super) const FANOUT_BITS: usize = 4;
 /// Levels that `MAX_CAPACITY` leaves need: 2^31 / 16 blocks is 2^27, and 16^7 is 2^28.
 pub(super) const MAX_LEVELS: usize = 7;
 /// The most leaves: an index fits an `i32`.
-pub(super) const MAX_CAPACITY: usize = (1 << 31) - 1;
+pub(crate) const MAX_CAPACITY: usize = (1 << 31) - 1;
 
 /// 16 leaves: a cache line.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -79,7 +79,7 @@ pub(super) fn raise<N, T>(levels: &Levels, nodes: &mut [N], summary: impl Fn(&N)
 }
 
 /// That a tree can have `capacity` leaves.
-pub(crate) fn check_capacity(operation: &'static str, capacity: usize) -> Result<(), Error> {
+pub(super) fn check_capacity(operation: &'static str, capacity: usize) -> Result<(), Error> {
     match capacity {
         0 => Err(Error::Empty { operation }),
         1..=MAX_CAPACITY => Ok(()),

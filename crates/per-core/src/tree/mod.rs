@@ -14,7 +14,7 @@ mod order;
 mod sum;
 
 pub(crate) use extremes::Extremes;
-pub(crate) use layout::{Block, FANOUT, check_capacity, prefetch};
+pub(crate) use layout::{Block, FANOUT, MAX_CAPACITY, prefetch};
 pub use max::MaxTree;
 pub use min::MinTree;
 pub(crate) use order::{Ascending, Descending};
