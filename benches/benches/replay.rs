@@ -4,10 +4,9 @@
 //! `benches/peers` prints. One thread. Priorities are uniform in (0, 1]; items, TD errors and rows are other ones each time.
 
 use arith::random::{Stream, uniform_positive};
-use criterion::{BenchmarkId, Criterion, Throughput};
+use lockstep_benches::turns::{self, Case, Work};
 use per_core::replay::{Batch, Column, Columns, Config, Draws, Handle, NStep, PrioritizedReplay, Rows};
 use std::hint::black_box;
-use std::time::{Duration, Instant};
 
 const CAPACITY: usize = 1 << 20;
 const BATCH: usize = 1024;
@@ -88,15 +87,6 @@ impl Turns {
     }
 }
 
-type Work = Box<dyn FnMut()>;
-
-struct Case {
-    task: &'static str,
-    shape: &'static str,
-    elements: usize,
-    work: Work,
-}
-
 fn sample(replay: PrioritizedReplay, steps: usize) -> Work {
     let mut replay = replay;
     let mut batch: Batch = replay.sequences(BATCH / steps, steps).expect("a batch");
@@ -150,7 +140,7 @@ fn cases() -> Vec<Case> {
     for (task, bytes) in
         [("replay_memory", memory.0.priorities), ("replay_memory_all", memory.0.priorities + memory.0.rows)]
     {
-        if std::env::args().any(|arg| arg == "--peers") {
+        if turns::is_for_peers() {
             let value = bytes as f64 / memory.1;
             println!(
                 "{{\"peer\": \"lockstep\", \"task\": \"{task}\", \"shape\": \"{CAPACITY}\", \"threads\": 1, \"unit\": \"B/item\", \
@@ -158,7 +148,7 @@ fn cases() -> Vec<Case> {
             );
         }
     }
-    let case = |task, shape, elements, work| Case { task, shape, elements, work };
+    let case = |task, shape: &str, elements, work| Case { task, shape: shape.into(), elements, work };
     vec![
         case("replay_sample", "1024of1048576 obs4/act/rew", BATCH, sample(replay, 1)),
         case("replay_sample", "1024of1048576 obs4/act/rew/next4/done", BATCH, sample(with_next.clone(), 1)),
@@ -172,51 +162,6 @@ fn cases() -> Vec<Case> {
     ]
 }
 
-/// Medians and minima as JSON lines, in the form of `benches/peers/_common.py`. The cases take short turns, so that a
-/// slow moment of the machine meets them all.
-fn peers() {
-    const TURN: Duration = Duration::from_millis(20);
-    let mut cases = cases();
-    let mut times = vec![Vec::new(); cases.len()];
-    for _ in 0..50 {
-        for (case, times) in cases.iter_mut().zip(&mut times) {
-            (0..3).for_each(|_| (case.work)());
-            let end = Instant::now() + TURN;
-            while Instant::now() < end {
-                let start = Instant::now();
-                (case.work)();
-                times.push(start.elapsed().as_secs_f64());
-            }
-        }
-    }
-    for (case, times) in cases.iter().zip(&mut times) {
-        times.sort_by(f64::total_cmp);
-        let (median, min) = (times[times.len() / 2], times[0]);
-        println!(
-            "{{\"peer\": \"lockstep\", \"task\": \"{}\", \"shape\": \"{}\", \"threads\": 1, \"median_s\": {median:e}, \
-             \"min_s\": {min:e}, \"unit\": \"s\", \"value\": {median:e}, \"reps\": {}, \"ns_per_element\": {:.2}}}",
-            case.task,
-            case.shape,
-            times.len(),
-            median * 1e9 / case.elements as f64
-        );
-    }
-}
-
-fn benches(criterion: &mut Criterion) {
-    for mut case in cases() {
-        let mut group = criterion.benchmark_group(case.task);
-        group.throughput(Throughput::Elements(case.elements as u64));
-        group.bench_function(BenchmarkId::from_parameter(case.shape), |bench| bench.iter(|| (case.work)()));
-        group.finish();
-    }
-}
-
 fn main() {
-    if std::env::args().any(|arg| arg == "--peers") {
-        return peers();
-    }
-    let mut criterion = Criterion::default().configure_from_args();
-    benches(&mut criterion);
-    criterion.final_summary();
+    turns::run(cases());
 }

@@ -4,10 +4,9 @@
 //! `benches/peers` prints. One thread. Priorities are uniform in (0, 1]; indices and priorities are other ones each time.
 
 use arith::random::{Stream, uniform_positive};
-use criterion::{BenchmarkId, Criterion, Throughput};
+use lockstep_benches::turns::{self, Case, Work};
 use per_core::{DistinctScratch, MaxTree, MinTree, SumTree};
 use std::hint::black_box;
-use std::time::{Duration, Instant};
 
 const SIZES: [usize; 3] = [1 << 14, 1 << 17, 1 << 20];
 const BATCH: usize = 1024;
@@ -23,16 +22,6 @@ fn indices(capacity: usize) -> Vec<u32> {
     let stream = Stream::new(3, 0);
     let capacity = u32::try_from(capacity).expect("small");
     (0..(BATCH * BATCHES) as u64).map(|i| stream.word(i) % capacity).collect()
-}
-
-type Work = Box<dyn FnMut()>;
-
-/// One piece of work: its task, what it counts, and how to do it once.
-struct Case {
-    task: &'static str,
-    capacity: usize,
-    elements: usize,
-    work: Work,
 }
 
 /// Batches of updates, one after the other.
@@ -92,57 +81,12 @@ fn cases() -> Vec<Case> {
             ("min_tree_update", BATCH, updates(capacity, move |i, v| smallest.update(i, v).expect("a batch"))),
             ("max_tree_update", BATCH, updates(capacity, move |i, v| largest.update(i, v).expect("a batch"))),
         ];
-        cases.extend(work.map(|(task, elements, work)| Case { task, capacity, elements, work }));
+        let shape = |elements| format!("{elements}of{capacity}");
+        cases.extend(work.map(|(task, elements, work)| Case { task, shape: shape(elements), elements, work }));
     }
     cases
 }
 
-/// Medians and minima as JSON lines, in the form of `benches/peers/_common.py`. The cases take short turns, so that a
-/// slow moment of the machine meets them all.
-fn peers() {
-    const TURN: Duration = Duration::from_millis(20);
-    let mut cases = cases();
-    let mut times = vec![Vec::new(); cases.len()];
-    for _ in 0..50 {
-        for (case, times) in cases.iter_mut().zip(&mut times) {
-            (0..3).for_each(|_| (case.work)());
-            let end = Instant::now() + TURN;
-            while Instant::now() < end {
-                let start = Instant::now();
-                (case.work)();
-                times.push(start.elapsed().as_secs_f64());
-            }
-        }
-    }
-    for (case, times) in cases.iter().zip(&mut times) {
-        times.sort_by(f64::total_cmp);
-        let (median, min) = (times[times.len() / 2], times[0]);
-        println!(
-            "{{\"peer\": \"lockstep\", \"task\": \"{}\", \"shape\": \"{}of{}\", \"threads\": 1, \"median_s\": {median:e}, \
-             \"min_s\": {min:e}, \"unit\": \"s\", \"value\": {median:e}, \"reps\": {}, \"ns_per_element\": {:.2}}}",
-            case.task,
-            case.elements,
-            case.capacity,
-            times.len(),
-            median * 1e9 / case.elements as f64
-        );
-    }
-}
-
-fn benches(criterion: &mut Criterion) {
-    for mut case in cases() {
-        let mut group = criterion.benchmark_group(case.task);
-        group.throughput(Throughput::Elements(case.elements as u64));
-        group.bench_function(BenchmarkId::from_parameter(case.capacity), |bench| bench.iter(|| (case.work)()));
-        group.finish();
-    }
-}
-
 fn main() {
-    if std::env::args().any(|arg| arg == "--peers") {
-        return peers();
-    }
-    let mut criterion = Criterion::default().configure_from_args();
-    benches(&mut criterion);
-    criterion.final_summary();
+    turns::run(cases());
 }
