@@ -1,0 +1,187 @@
+//! What a warp sees while it runs: the launch, its block, and how much is checked.
+
+use std::sync::Mutex;
+use std::sync::atomic::AtomicBool;
+
+use crate::check::{Accessor, Clocks, Conflict, GlobalShadow, SharedShadow};
+use crate::count::Counters;
+use crate::fault::{Fault, FaultKind, Nearest};
+use crate::lanes::LANES;
+use crate::memory::Snapshot;
+use crate::program::Program;
+use crate::types::Space;
+
+/// How much a launch looks at. A type, so that what isn't asked for costs nothing.
+pub(super) trait Mode {
+    const COUNT: bool;
+    const CHECK: bool;
+}
+
+/// Runs.
+pub(super) struct Plain;
+/// Runs and counts.
+pub(super) struct Counted;
+/// Runs, counts and checks races and unwritten memory.
+pub(super) struct Checked;
+
+impl Mode for Plain {
+    const COUNT: bool = false;
+    const CHECK: bool = false;
+}
+impl Mode for Counted {
+    const COUNT: bool = true;
+    const CHECK: bool = false;
+}
+impl Mode for Checked {
+    const COUNT: bool = true;
+    const CHECK: bool = true;
+}
+
+/// What all blocks of a launch share.
+pub(super) struct Launch<'l> {
+    pub(super) program: &'l Program,
+    pub(super) kernel: usize,
+    /// Register files as they are when a function begins.
+    pub(super) files: Vec<Vec<u64>>,
+    pub(super) memory: Snapshot,
+    pub(super) parameters: &'l [u8],
+    pub(super) blocks: [u32; 3],
+    pub(super) threads: [u32; 3],
+    pub(super) shared_bytes: u64,
+    pub(super) dynamic_bytes: u64,
+    pub(super) grid: u64,
+    pub(super) races: bool,
+    pub(super) uninitialised: bool,
+    pub(super) seed: Option<u64>,
+    pub(super) step_limit: u64,
+    pub(super) stack_bytes: u64,
+    pub(super) shadow: Option<GlobalShadow>,
+    pub(super) stop: AtomicBool,
+    pub(super) output: &'l Mutex<String>,
+}
+
+impl Launch<'_> {
+    pub(super) fn threads_per_block(&self) -> u32 {
+        self.threads.iter().product()
+    }
+
+    /// Components of an index, x first.
+    pub(super) fn thread_index(&self, thread: u32) -> [u32; 3] {
+        let [x, y, _] = self.threads;
+        [thread % x, thread / x % y, thread / x / y]
+    }
+}
+
+/// What the warps of a block share.
+pub(super) struct Env<'l> {
+    pub(super) launch: &'l Launch<'l>,
+    pub(super) block: [u32; 3],
+    /// Index of the block, x first.
+    pub(super) linear: u32,
+    pub(super) shared: Vec<u64>,
+    pub(super) counters: Counters,
+    pub(super) clocks: Clocks,
+    pub(super) shadow: SharedShadow,
+    /// Whether the block has made an atomic or strong access to global memory.
+    pub(super) informed: bool,
+}
+
+/// Where a warp is, for reports.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    pub(super) warp: u32,
+    pub(super) function: usize,
+    pub(super) line: u32,
+}
+
+impl Place {
+    pub(super) fn thread(&self, lane: usize) -> u32 {
+        self.warp * LANES as u32 + lane as u32
+    }
+}
+
+impl Env<'_> {
+    pub(super) fn shared_bytes(&self) -> &[u8] {
+        bytemuck::cast_slice(&self.shared)
+    }
+
+    pub(super) fn shared_bytes_mut(&mut self) -> &mut [u8] {
+        bytemuck::cast_slice_mut(&mut self.shared)
+    }
+
+    #[cold]
+    pub(super) fn fault(&self, kind: FaultKind, place: Place, lane: usize) -> Box<Fault> {
+        let program = self.launch.program;
+        Box::new(Fault {
+            kind,
+            kernel: program.functions[self.launch.kernel].name.clone(),
+            function: program.functions[place.function].name.clone(),
+            line: place.line,
+            block: self.block,
+            thread: self.launch.thread_index(place.thread(lane)),
+            address: None,
+            nearest: None,
+        })
+    }
+
+    /// A fault of an access.
+    #[cold]
+    pub(super) fn access_fault(
+        &self,
+        kind: FaultKind,
+        place: Place,
+        lane: usize,
+        space: Space,
+        address: u64,
+    ) -> Box<Fault> {
+        let mut fault = self.fault(kind, place, lane);
+        fault.address = Some((space, address));
+        if matches!(space, Space::Global | Space::Generic | Space::Const) {
+            fault.nearest = self.nearest(address);
+            if let (Some(Nearest { freed: true, offset, bytes, .. }), FaultKind::OutOfBounds { bytes: size }) =
+                (&fault.nearest, &fault.kind)
+                && (0..i128::from(*bytes)).contains(offset)
+            {
+                fault.kind = FaultKind::UseAfterFree { bytes: *size };
+            }
+        }
+        fault
+    }
+
+    /// The allocation, alive or not, that is nearest to the address.
+    fn nearest(&self, address: u64) -> Option<Nearest> {
+        let live = self.launch.memory.live.iter().map(|region| (region.base, region.bytes, region.name.clone(), false));
+        let freed = self.launch.memory.freed.iter().map(|&(base, bytes)| (base, bytes, None, true));
+        let distance = |base: u64, bytes: u64| {
+            if address < base { base - address } else { address.saturating_sub(base + bytes - 1) }
+        };
+        live.chain(freed).min_by_key(|&(base, bytes, _, _)| distance(base, bytes)).map(|(base, bytes, name, freed)| {
+            Nearest { base, bytes, offset: i128::from(address) - i128::from(base), name, freed }
+        })
+    }
+
+    pub(super) fn accessor(&self, place: Place, lane: usize, atomic: bool) -> Accessor<'_> {
+        Accessor {
+            block: self.linear,
+            thread: place.thread(lane),
+            clock: self.clocks.row(place.warp as usize),
+            atomic,
+            informed: self.informed,
+        }
+    }
+
+    #[cold]
+    pub(super) fn race(
+        &self,
+        conflict: Conflict,
+        write: bool,
+        place: Place,
+        lane: usize,
+        space: Space,
+        address: u64,
+    ) -> Box<Fault> {
+        let other_block = if space == Space::Shared { self.linear } else { conflict.block };
+        let kind = FaultKind::Race { write, other_write: conflict.write, other_block, other_thread: conflict.thread };
+        self.access_fault(kind, place, lane, space, address)
+    }
+}

@@ -1,0 +1,178 @@
+//! A warp: calls that are going on, and in each the groups of lanes that are together.
+
+use crate::program::Reduce;
+
+/// Lanes at one place of one call.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Group {
+    pub(super) pc: u32,
+    pub(super) mask: u32,
+    pub(super) state: State,
+}
+
+/// What a group is doing.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum State {
+    Ready,
+    /// Waits for these lanes to come to the same instruction; `barrier` says whether that is a barrier.
+    Pending {
+        members: u32,
+        barrier: bool,
+    },
+    /// At `bar.warp.sync`, wherever the others are.
+    WarpSync {
+        members: u32,
+    },
+    /// Has arrived at a barrier of the block; its next instruction is behind it.
+    AtBarrier {
+        id: u32,
+        reduce: Option<Reduce>,
+    },
+    /// In a call.
+    Calling(usize),
+}
+
+/// A call, or the kernel itself.
+#[derive(Debug)]
+pub(super) struct Activation {
+    pub(super) function: usize,
+    pub(super) file: Vec<u64>,
+    pub(super) groups: Vec<Group>,
+    /// Where its frame begins and ends in local memory.
+    pub(super) frame: u64,
+    pub(super) end: u64,
+    /// The call that it was made from.
+    pub(super) parent: Option<usize>,
+    pub(super) depth: u32,
+}
+
+/// A warp.
+#[derive(Debug, Default)]
+pub(super) struct Warp {
+    pub(super) index: u32,
+    /// Lanes that haven't exited.
+    pub(super) live: u32,
+    /// Calls; holes are free places.
+    pub(super) activations: Vec<Option<Activation>>,
+    /// Register files for reuse, by function.
+    pub(super) spare: Vec<(usize, Vec<u64>)>,
+    pub(super) local: Local,
+    /// Instructions so far.
+    pub(super) clock: u64,
+    /// The region that was accessed last.
+    pub(super) hint: usize,
+}
+
+/// Local memory of a warp's lanes: equal stretches, one behind the other.
+#[derive(Debug, Default)]
+pub(super) struct Local {
+    pub(super) stride: u64,
+    pub(super) words: Vec<u64>,
+}
+
+impl Local {
+    /// Makes room for so many bytes a lane.
+    pub(super) fn reserve(&mut self, bytes: u64) {
+        if bytes <= self.stride {
+            return;
+        }
+        let stride = bytes.next_multiple_of(64).max(self.stride * 2);
+        let (old, new) = ((self.stride / 8) as usize, (stride / 8) as usize);
+        let mut words = vec![0; new * crate::lanes::LANES];
+        if old > 0 {
+            for (from, to) in self.words.chunks_exact(old).zip(words.chunks_exact_mut(new)) {
+                to[..old].copy_from_slice(from);
+            }
+        }
+        self.stride = stride;
+        self.words = words;
+    }
+
+    pub(super) fn bytes(&self) -> &[u8] {
+        bytemuck::cast_slice(&self.words)
+    }
+
+    pub(super) fn bytes_mut(&mut self) -> &mut [u8] {
+        bytemuck::cast_slice_mut(&mut self.words)
+    }
+}
+
+impl Warp {
+    /// The deepest call with a group that can run, and the group that is farthest behind. Groups that stand at one
+    /// place become one.
+    pub(super) fn pick(&mut self) -> Option<(usize, usize)> {
+        let mut best: Option<(u32, usize)> = None;
+        for (i, activation) in self.activations.iter().enumerate() {
+            let Some(activation) = activation else { continue };
+            let ready = activation.groups.iter().any(|group| matches!(group.state, State::Ready));
+            if ready && best.is_none_or(|(depth, _)| activation.depth > depth) {
+                best = Some((activation.depth, i));
+            }
+        }
+        let (_, index) = best?;
+        let groups = &mut self.activations[index].as_mut()?.groups;
+        let mut first: Option<usize> = None;
+        let mut i = 0;
+        while i < groups.len() {
+            if matches!(groups[i].state, State::Ready) {
+                match first {
+                    Some(f) if groups[f].pc == groups[i].pc => {
+                        groups[f].mask |= groups[i].mask;
+                        groups.remove(i);
+                        continue;
+                    }
+                    Some(f) if groups[f].pc < groups[i].pc => {}
+                    _ => first = Some(i),
+                }
+            }
+            i += 1;
+        }
+        first.map(|first| (index, first))
+    }
+
+    /// Lanes exit: they leave every call.
+    pub(super) fn exit(&mut self, lanes: u32) {
+        self.live &= !lanes;
+        for activation in self.activations.iter_mut().flatten() {
+            for group in &mut activation.groups {
+                group.mask &= !lanes;
+            }
+        }
+    }
+
+    /// When nothing can run: lets groups go on whose members have all come or exited. Tells whether any can.
+    pub(super) fn release(&mut self) -> bool {
+        let live = self.live;
+        let mut waiting = 0;
+        for group in self.activations.iter().flatten().flat_map(|activation| &activation.groups) {
+            if matches!(group.state, State::WarpSync { .. }) {
+                waiting |= group.mask;
+            }
+        }
+        let mut any = false;
+        for group in self.activations.iter_mut().flatten().flat_map(|activation| &mut activation.groups) {
+            match group.state {
+                State::Pending { members, .. } if members & live & !group.mask == 0 => {
+                    group.state = State::Ready;
+                    any = true;
+                }
+                State::WarpSync { members } if members & live & !waiting == 0 => {
+                    group.state = State::Ready;
+                    group.pc += 1;
+                    any = true;
+                }
+                _ => {}
+            }
+        }
+        any
+    }
+
+    /// All groups, with the index of their call.
+    pub(super) fn groups(&self) -> impl Iterator<Item = (usize, &Group)> {
+        self.activations
+            .iter()
+            .enumerate()
+            .filter_map(|(i, activation)| Some((i, activation.as_ref()?)))
+            .flat_map(|(i, activation)| activation.groups.iter().map(move |group| (i, group)))
+    }
+}
