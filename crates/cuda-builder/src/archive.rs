@@ -1,11 +1,10 @@
 //! Bitcode out of rlibs.
 
 use crate::error::Error;
-use crate::process::output;
+use crate::process::{command, output};
 use crate::toolchain::Llvm;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// Files of bitcode.
 pub(crate) struct Objects {
@@ -24,7 +23,7 @@ pub(crate) fn extract(llvm: &Llvm, rlibs: &[PathBuf], work: &Path) -> Result<Obj
     for (i, rlib) in rlibs.iter().enumerate() {
         let folder = work.join(i.to_string());
         fs::create_dir_all(&folder).map_err(Error::file("create", &folder))?;
-        output(Command::new(llvm.program("llvm-ar")).arg("x").arg(rlib).current_dir(&folder))?;
+        output(command(llvm.program("llvm-ar")).arg("x").arg(rlib).current_dir(&folder))?;
         let mut files = Vec::new();
         for entry in fs::read_dir(&folder).map_err(Error::file("read", &folder))? {
             let path = entry.map_err(Error::file("read", &folder))?.path();

@@ -4,6 +4,7 @@
 
 use crate::arch::Arch;
 use crate::error::Error;
+use crate::process::command;
 use crate::toolchain::Toolchain;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
@@ -37,7 +38,7 @@ pub(crate) struct Built {
 }
 
 pub(crate) fn build(job: &Job<'_>) -> Result<Built, Error> {
-    let mut command = command(job)?;
+    let mut command = invocation(job)?;
     let program = PathBuf::from(command.get_program());
     let output = command.output().map_err(|source| Error::Start { program: program.clone(), source })?;
     if !output.status.success() {
@@ -46,9 +47,9 @@ pub(crate) fn build(job: &Job<'_>) -> Result<Built, Error> {
     collect(job, &String::from_utf8_lossy(&output.stdout))
 }
 
-fn command(job: &Job<'_>) -> Result<Command, Error> {
+fn invocation(job: &Job<'_>) -> Result<Command, Error> {
     let rustc = &job.toolchain.rustc;
-    let mut command = Command::new(rustc.cargo());
+    let mut command = command(rustc.cargo());
     // What a build script or a cargo around this one has set is meant for the host.
     for (name, _) in env::vars_os() {
         let name = name.to_string_lossy().into_owned();
@@ -77,7 +78,12 @@ fn command(job: &Job<'_>) -> Result<Command, Error> {
 }
 
 fn flags(job: &Job<'_>) -> Result<Vec<String>, Error> {
-    let mut flags = vec![format!("-Ctarget-cpu={}", job.arch)];
+    let mut flags = vec![
+        format!("-Ctarget-cpu={}", job.arch),
+        // It may copy a barrier into both arms of a branch, where threads then wait for each other at two places
+        // (rust-lang/rust#137086).
+        "-Zmir-enable-passes=-JumpThreading".to_owned(),
+    ];
     // Places in the sources may stay in texts of panics. The last one that fits counts, so the crate comes last.
     let mut remap = |from: &Path, to: &str| flags.push(format!("--remap-path-prefix={}={to}", from.display()));
     remap(&job.toolchain.rustc.library(), "library");

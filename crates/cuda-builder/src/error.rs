@@ -95,7 +95,7 @@ pub enum Error {
         source: io::Error,
     },
     /// A program failed.
-    #[error("{} failed ({status}):\n{stderr}", program.display())]
+    #[error("{} failed, {status}{}{stderr}", program.display(), if stderr.is_empty() { "" } else { ":\n" })]
     Failed {
         /// The program.
         program: PathBuf,

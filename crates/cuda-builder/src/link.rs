@@ -3,10 +3,9 @@
 use crate::arch::Arch;
 use crate::archive::Objects;
 use crate::error::Error;
-use crate::process::{output, stdout};
+use crate::process::{command, output, stdout};
 use crate::toolchain::Llvm;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// What to link.
 pub(crate) struct Job<'a> {
@@ -23,7 +22,7 @@ pub(crate) struct Job<'a> {
 pub(crate) fn kernels(llvm: &Llvm, objects: &[PathBuf]) -> Result<Vec<String>, Error> {
     let mut kernels = Vec::new();
     for object in objects {
-        let text = stdout(Command::new(llvm.program("llvm-dis")).arg(object).args(["-o", "-"]))?;
+        let text = stdout(command(llvm.program("llvm-dis")).arg(object).args(["-o", "-"]))?;
         kernels.extend(text.lines().filter_map(kernel).map(str::to_owned));
     }
     kernels.sort();
@@ -44,14 +43,10 @@ pub(crate) fn link(job: &Job<'_>) -> Result<PathBuf, Error> {
     let file = |name: &str| job.work.join(name);
     let (linked, optimised, ptx) = (file("linked.bc"), file("optimised.bc"), file("kernels.ptx"));
     output(
-        Command::new(job.llvm.program("llvm-link"))
-            .args(&job.objects.own)
-            .args(&job.objects.others)
-            .arg("-o")
-            .arg(&linked),
+        command(job.llvm.program("llvm-link")).args(&job.objects.own).args(&job.objects.others).arg("-o").arg(&linked),
     )?;
     output(
-        Command::new(job.llvm.program("opt"))
+        command(job.llvm.program("opt"))
             // strip: names of what isn't exported hold hashes of paths; without them they are numbered.
             .arg("-passes=internalize,globaldce,default<O3>,strip")
             .arg(format!("--internalize-public-api-list={}", job.kernels.join(",")))
@@ -63,7 +58,7 @@ pub(crate) fn link(job: &Job<'_>) -> Result<PathBuf, Error> {
             .arg(&optimised),
     )?;
     output(
-        Command::new(job.llvm.program("llc"))
+        command(job.llvm.program("llc"))
             .arg("-O3")
             .arg(format!("-mcpu={}", job.arch))
             // No contraction, and the roundings of `div` and `sqrt` that IEEE asks for.

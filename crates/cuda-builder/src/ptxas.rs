@@ -2,12 +2,11 @@
 
 use crate::arch::Arch;
 use crate::error::Error;
-use crate::process::{output, stdout};
+use crate::process::{command, output, stdout};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::env;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// `ptxas`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,7 +56,7 @@ impl Ptxas {
     /// # Errors
     /// [`Error::Start`], [`Error::Failed`] or [`Error::Output`] if it isn't one.
     pub fn at(program: PathBuf) -> Result<Self, Error> {
-        let said = stdout(Command::new(&program).arg("--version"))?;
+        let said = stdout(command(&program).arg("--version"))?;
         let version = version(&said).ok_or(Error::Output { program: "ptxas", text: said })?;
         Ok(Self { program, version })
     }
@@ -68,7 +67,7 @@ impl Ptxas {
     /// [`Error::Failed`] with what is wrong with the PTX.
     pub fn assemble(&self, ptx: &Path, arch: Arch) -> Result<BTreeMap<String, Cost>, Error> {
         let null = if cfg!(windows) { "NUL" } else { "/dev/null" };
-        let mut command = Command::new(&self.program);
+        let mut command = command(&self.program);
         command.args(["--verbose", "--output-file", null]).arg(format!("--gpu-name={arch}")).arg(ptx);
         let output = output(&mut command)?;
         // Versions differ in which of the two they write to.

@@ -2,9 +2,9 @@
 
 use super::rustc::{Rustc, major};
 use crate::error::Reason;
+use crate::process::command;
 use std::env;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// Programs that a build runs.
 const PROGRAMS: [&str; 5] = ["llvm-link", "opt", "llc", "llvm-ar", "llvm-dis"];
@@ -32,7 +32,7 @@ impl Llvm {
         if !PROGRAMS.iter().all(|name| llvm.program(name).is_file()) {
             return None;
         }
-        let said = Command::new(llvm.program("llc")).arg("--version").output().ok()?;
+        let said = command(llvm.program("llc")).arg("--version").output().ok()?;
         let version = version(&String::from_utf8_lossy(&said.stdout))?;
         (major(&version) == Some(wanted)).then_some(Self { version, ..llvm })
     }

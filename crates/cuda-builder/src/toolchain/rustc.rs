@@ -1,9 +1,9 @@
 //! The compiler.
 
 use crate::error::Reason;
+use crate::process::command;
 use std::env;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// The oldest release with everything that kernels use: `core::f32::math`, and bitcode in rlibs of this target.
 const OLDEST: [u32; 2] = [1, 94];
@@ -30,7 +30,7 @@ impl Rustc {
     pub(super) fn ask(program: PathBuf) -> Result<Self, Reason> {
         let run = |arguments: &[&str]| {
             let failed = |message: String| Reason::NotRunnable { message };
-            let output = Command::new(&program).args(arguments).output().map_err(|error| failed(error.to_string()))?;
+            let output = command(&program).args(arguments).output().map_err(|error| failed(error.to_string()))?;
             if output.status.success() {
                 Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
             } else {

@@ -108,7 +108,7 @@ fn build(places: &Places, arch: Arch, toolchain: &Toolchain, ptxas: &Ptxas, fold
             .with_context(|| format!("module {name}"))?;
         let functions = ptx::functions(&ptx.text);
         if !functions.is_empty() {
-            bail!("module {name}: {} functions are called instead of inlined", functions.len());
+            bail!("module {name}: called instead of inlined: {}; most often that is a panic", functions.join(", "));
         }
         modules.insert(name.clone(), assemble(&ptx, ptxas).with_context(|| format!("module {name}"))?);
         used.extend(ptx.sources);

@@ -1,0 +1,102 @@
+//! Memory of a block: arrays that all of its threads see.
+
+use core::marker::PhantomData;
+
+/// An array in shared memory, declared with [`shared_array!`](crate::shared_array).
+pub struct SharedArray<T> {
+    /// In the window of shared memory.
+    address: u32,
+    elements: PhantomData<*mut T>,
+}
+
+impl<T> Clone for SharedArray<T> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for SharedArray<T> {}
+
+impl<T> SharedArray<T> {
+    #[doc(hidden)]
+    #[inline(always)]
+    pub fn at(address: u32) -> Self {
+        Self { address, elements: PhantomData }
+    }
+}
+
+macro_rules! elements {
+    ($($kind:ty, $register:ident, $load:literal, $store:literal;)*) => {$(
+        impl SharedArray<$kind> {
+            #[doc = concat!("Element `i`: `", $load, "`.")]
+            ///
+            /// # Safety
+            /// There is such an element, and no thread writes it between the same two barriers.
+            #[inline(always)]
+            pub unsafe fn read(self, i: u32) -> $kind {
+                let value;
+                // SAFETY: the caller's. Not `pure`: it must stay between its barriers.
+                unsafe {
+                    core::arch::asm!(
+                        concat!($load, " {}, [{}];"),
+                        out($register) value,
+                        in(reg32) self.address + i * size_of::<$kind>() as u32,
+                        options(nostack, preserves_flags),
+                    );
+                }
+                value
+            }
+
+            #[doc = concat!("Sets element `i`: `", $store, "`.")]
+            ///
+            /// # Safety
+            /// There is such an element, and no other thread accesses it between the same two barriers.
+            #[inline(always)]
+            pub unsafe fn write(self, i: u32, value: $kind) {
+                // SAFETY: the caller's.
+                unsafe {
+                    core::arch::asm!(
+                        concat!($store, " [{}], {};"),
+                        in(reg32) self.address + i * size_of::<$kind>() as u32,
+                        in($register) value,
+                        options(nostack, preserves_flags),
+                    );
+                }
+            }
+        }
+    )*};
+}
+
+elements! {
+    u32, reg32, "ld.shared.u32", "st.shared.u32";
+    f32, reg32, "ld.shared.f32", "st.shared.f32";
+    u64, reg64, "ld.shared.u64", "st.shared.u64";
+}
+
+/// Declares an array in shared memory: `shared_array!(name, symbol: T; count)` defines a function `name` that returns the
+/// [`SharedArray`](crate::device::shared::SharedArray). `symbol` is its name in the PTX, which no other array has. Its
+/// elements have no values at first.
+#[macro_export]
+macro_rules! shared_array {
+    ($(#[$doc:meta])* $name:ident, $symbol:literal: $kind:ty; $count:expr) => {
+        core::arch::global_asm!(
+            concat!(".shared .align 16 .b8 ", $symbol, "[{}];"),
+            const size_of::<$kind>() * $count,
+        );
+        $(#[$doc])*
+        #[inline(always)]
+        fn $name() -> $crate::device::shared::SharedArray<$kind> {
+            let address;
+            // SAFETY: it tells where the array is.
+            unsafe {
+                core::arch::asm!(
+                    concat!("mov.u32 {}, ", $symbol, ";"),
+                    out(reg32) address,
+                    options(pure, nomem, nostack, preserves_flags),
+                );
+            }
+            $crate::device::shared::SharedArray::at(address)
+        }
+    };
+}

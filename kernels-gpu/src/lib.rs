@@ -1,0 +1,41 @@
+//! CUDA kernels in Rust. Formulas are `arith`'s and `mingru`'s own source, compiled for the device, so they exist once.
+//!
+//! `cargo xtask ptx` builds each module to `ptx/<module>.ptx`, which is committed: users need no GPU toolchain.
+//!
+//! | module | kernels |
+//! | --- | --- |
+//! | `map` | every function of `arith` on arrays |
+//! | `random` | draws of a Philox stream |
+//! | `sum` | sums in the contract's order |
+//! | `tree` | the tree of sums of `per-core`: update, search, draws |
+//! | `mingru` | the minGRU scan |
+//!
+//! # Conventions
+//! A kernel's name is its operation and the type of its elements. Pointers are to global memory, aligned to their type, and
+//! to as many elements as the shapes in the kernel's text say; arrays don't overlap unless it says so. Shapes are row-major.
+//! Counts of elements are below 2^31, so that no index overflows. Grids are one-dimensional; threads beyond the work do
+//! nothing, so grids are rounded up. Blocks are whole warps. A launch needs no preparation, allocates nothing and waits for
+//! nothing, so all can be captured in a graph.
+#![no_std]
+// Kernels and shared memory: the calling convention of kernels, special registers, and declarations that asm! can't give.
+#![feature(abi_ptx, asm_experimental_arch, link_llvm_intrinsics, stdarch_nvptx)]
+// Intrinsics are declared with the types of LLVM.
+#![allow(internal_features)]
+
+pub mod device;
+#[cfg(feature = "map")]
+pub mod map;
+#[cfg(feature = "mingru")]
+pub mod mingru;
+#[cfg(feature = "random")]
+pub mod random;
+#[cfg(feature = "sum")]
+pub mod sum;
+#[cfg(feature = "tree")]
+pub mod tree;
+
+/// Nothing here panics knowingly; if something does, the launch ends with an error.
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
+    device::trap()
+}
