@@ -318,3 +318,21 @@ fn traps_bad_calls_and_bad_grids() {
     ));
     assert!(matches!(bench.try_run("nothing", &Grid::linear(1, 1), &[]), Err(LaunchError::NoKernel { .. })));
 }
+
+#[test]
+fn neighbouring_bytes_do_not_race() {
+    // Every thread reads and writes a byte, then a half, of its own.
+    let body = "cvt.u64.u32 %rd4, %r1; add.u64 %rd5, %rd1, %rd4; add.u32 %r7, %r2, %r1;
+ld.global.u8 %r4, [%rd5]; add.u32 %r4, %r4, 1; st.global.u8 [%rd5], %r4; ld.global.u8 %r5, [%rd5]; st.global.u8 [%rd5], %r4;
+st.shared.u8 [%r7], %r4; ld.shared.u8 %r5, [%r7]; add.u32 %r5, %r5, 2; st.shared.u8 [%r7], %r5;";
+    let bench = kernel(body);
+    let data = bench.buffer(&[1_u8; 64]);
+    bench.run("k", &Grid::linear(1, 64), &[Arg::U64(data)]);
+    assert_eq!(bench.read::<u8>(data, 64), [2; 64]);
+    // All read the first byte, and one writes it.
+    let body = "ld.global.u8 %r4, [%rd1]; setp.eq.u32 %p1, %r1, 63; @%p1 st.global.u8 [%rd1], 9;";
+    let bench = kernel(body);
+    let data = bench.buffer(&[1_u8; 64]);
+    let fault = bench.fault("k", &Grid::linear(1, 64), &[Arg::U64(data)]);
+    assert!(matches!(fault.kind, FaultKind::Race { write: true, other_write: false, .. }), "{fault}");
+}

@@ -2,7 +2,7 @@
 
 use arith::simd::Isa;
 
-use super::float::flush;
+use super::float::{canonical, flush};
 use super::{Form, Shape};
 use crate::lanes::{Brain, Half, Ieee, lanes};
 use crate::types::Type::*;
@@ -11,16 +11,11 @@ use crate::types::Type::*;
 macro_rules! approximation {
     ($isa:expr, $ftz:expr; |$a:ident| $body:expr) => {
         if $ftz {
-            lanes!($isa; f32 => f32; |a| { let $a = f64::from(flush(a)); finish(flush($body as f32)) })
+            lanes!($isa; f32 => f32; |a| { let $a = f64::from(flush(a)); canonical(flush($body as f32)) })
         } else {
-            lanes!($isa; f32 => f32; |a| { let $a = f64::from(a); finish($body as f32) })
+            lanes!($isa; f32 => f32; |a| { let $a = f64::from(a); canonical($body as f32) })
         }
     };
-}
-
-#[inline(always)]
-fn finish(a: f32) -> f32 {
-    if a.is_nan() { f32::from_bits(0x7fff_ffff) } else { a }
 }
 
 pub(super) fn select(form: &mut Form<'_>, isa: Isa) -> Option<Shape> {
@@ -33,10 +28,10 @@ pub(super) fn select(form: &mut Form<'_>, isa: Isa) -> Option<Shape> {
     let ty = form.ty()?;
     let exec = match (opcode, ty) {
         ("div", F32) if ftz => {
-            let exec = lanes!(isa; f32, f32 => f32; |a, b| finish(flush(flush(a) / flush(b))));
+            let exec = lanes!(isa; f32, f32 => f32; |a, b| canonical(flush(flush(a) / flush(b))));
             return Shape::two(exec, ty, ty, ty);
         }
-        ("div", F32) => return Shape::two(lanes!(isa; f32, f32 => f32; |a, b| finish(a / b)), ty, ty, ty),
+        ("div", F32) => return Shape::two(lanes!(isa; f32, f32 => f32; |a, b| canonical(a / b)), ty, ty, ty),
         ("rcp", F32) => approximation!(isa, ftz; |a| 1.0 / a),
         ("sqrt", F32) => approximation!(isa, ftz; |a| a.sqrt()),
         // Of -0 it is -infinity, as of the reciprocal.

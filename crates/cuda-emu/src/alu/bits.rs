@@ -221,7 +221,6 @@ fn funnel(form: &mut Form<'_>, isa: Isa) -> Option<Shape> {
 }
 
 fn permute(form: &mut Form<'_>, isa: Isa) -> Option<Shape> {
-    (form.ty()? == B32).then_some(())?;
     // Modes but the default one are selections by the low two bits of the selector.
     macro_rules! mode {
         ($selectors:expr) => {
@@ -246,6 +245,7 @@ fn permute(form: &mut Form<'_>, isa: Isa) -> Option<Shape> {
     } else {
         lanes!(isa; u32, u32, u32 => u32; |a, b, c| bytes(a, b, c))
     };
+    (form.ty()? == B32).then_some(())?;
     Shape::three(exec, B32, B32, B32, B32)
 }
 

@@ -2,7 +2,7 @@
 
 use arith::simd::Isa;
 
-use super::float::{flush, saturate};
+use super::float::{canonical, flush, saturate};
 use super::halves::round;
 use super::{Form, Shape};
 use crate::lanes::{Args, Brain, Exec, Half, Ieee, LANES, Lane, lanes};
@@ -349,11 +349,6 @@ fn floats(from: Type, to: Type, mode: Mode, flags: Flags, isa: Isa) -> Option<Sh
     let mut shape = Shape::one(exec, to, from)?;
     shape.flags = code;
     Some(shape)
-}
-
-#[inline(always)]
-fn canonical(a: f32) -> f32 {
-    if a.is_nan() { f32::from_bits(0x7fff_ffff) } else { a }
 }
 
 /// Two `f32` into one register: the first source into the upper half.

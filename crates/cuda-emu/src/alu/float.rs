@@ -30,6 +30,13 @@ const fn rounding(flags: u8) -> Rounding {
     }
 }
 
+/// Every NaN to the canonical one. On bits: a compiler may take one NaN of arithmetic for another.
+#[inline(always)]
+pub(super) fn canonical(a: f32) -> f32 {
+    let bits = a.to_bits();
+    f32::from_bits(if bits & 0x7fff_ffff > 0x7f80_0000 { 0x7fff_ffff } else { bits })
+}
+
 /// Subnormals to zero of the same sign.
 #[inline(always)]
 pub(super) fn flush(a: f32) -> f32 {
@@ -50,13 +57,7 @@ fn before(a: f32, flags: u8) -> f32 {
 #[inline(always)]
 fn after(a: f32, flags: u8) -> f32 {
     let a = if flags & FTZ != 0 { flush(a) } else { a };
-    if flags & SAT != 0 {
-        saturate(a)
-    } else if a.is_nan() {
-        f32::from_bits(0x7fff_ffff)
-    } else {
-        a
-    }
+    if flags & SAT != 0 { saturate(a) } else { canonical(a) }
 }
 
 struct Single<const OP: u8, const FLAGS: u8>;
@@ -275,11 +276,6 @@ pub(super) fn greatest(a: f32, b: f32) -> f32 {
     } else {
         b
     }
-}
-
-#[inline(always)]
-fn canonical(a: f32) -> f32 {
-    if a.is_nan() { f32::from_bits(0x7fff_ffff) } else { a }
 }
 
 #[inline(always)]

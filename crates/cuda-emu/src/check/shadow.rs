@@ -101,21 +101,25 @@ impl Record {
         Conflict { block: self.block(), thread: self.thread(), write }
     }
 
-    /// The record after a read that comes on top of it.
-    fn read_on_top(self, by: &Accessor<'_>, fences: u32, bytes: u8) -> Self {
-        let next = Self::new(by, fences, bytes);
+    /// The record after a read that comes on top of it. That others have read as well is remembered for the bytes that
+    /// both read, and only while nothing orders the two.
+    fn read_on_top(self, by: &Accessor<'_>, own: u32, bytes: u8, fences: impl Fn(u32) -> u32) -> Self {
+        let next = Self::new(by, own, bytes);
+        let common = self.bytes() & bytes;
         if self.0 == 0 || self.is_atomic() != by.atomic {
             return next;
         }
-        if self.block() == next.block() {
-            if self.thread() == by.thread {
-                let again = self.epoch() == next.epoch();
-                return Self(next.0 | u64::from(self.bytes()) << 2 | u64::from(again && self.is_shared()));
-            }
-            let known = by.clock.get(self.thread() as usize / 32).copied().unwrap_or(0);
-            return Self(next.0 | u64::from(known & 0x7_ffff <= self.epoch()));
+        if self.block() == next.block() && self.thread() == by.thread {
+            return match (self.epoch() == next.epoch(), self.is_shared()) {
+                (true, true) if common != 0 => self,
+                (true, true) | (false, _) => next,
+                (true, false) => Self(next.0 | u64::from(self.bytes()) << 2),
+            };
         }
-        Self(next.0 | 1)
+        if common == 0 || self.is_ordered_before(by, fences) {
+            return next;
+        }
+        Self(Self::new(by, own, common).0 | 1)
     }
 }
 
@@ -163,7 +167,7 @@ impl SharedShadow {
             if write.conflicts(&by, mask, |_| 0) {
                 return Some(write.conflict(true));
             }
-            self.reads[word] = Record(self.reads[word]).read_on_top(&by, 0, mask).0;
+            self.reads[word] = Record(self.reads[word]).read_on_top(&by, 0, mask, |_| 0).0;
         }
         None
     }
@@ -241,7 +245,8 @@ impl GlobalShadow {
             if write.conflicts(by, mask, |block| self.fences(block)) {
                 return Some(write.conflict(true));
             }
-            let read = Record(cells.reads[word].load(Ordering::Relaxed)).read_on_top(by, own, mask);
+            let read = Record(cells.reads[word].load(Ordering::Relaxed))
+                .read_on_top(by, own, mask, |block| self.fences(block));
             cells.reads[word].store(read.0, Ordering::Relaxed);
         }
         None

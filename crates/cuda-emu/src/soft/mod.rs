@@ -12,3 +12,6 @@ mod operations;
 pub(crate) use format::{BF16, F16, F32, F64, Format, Rounding, TF32};
 pub(crate) use integer::{from_integer, round_to_integral};
 pub(crate) use operations::{add, convert, div, fma, mul, sqrt};
+
+#[cfg(test)]
+mod tests;
