@@ -15,7 +15,7 @@ fn device_functions_recursion_pointers_constants_and_printf() {
     let value = |i: usize| {
         let x = 0.5 * i as f32;
         let polynomial = [1.0_f32, 2.0, 3.0, 4.0].iter().fold(0.0_f32, |r, c| r.mul_add(x, *c));
-        let function = if i % 2 == 0 { 2.0 * i as f32 } else { (i * i) as f32 };
+        let function = if i.is_multiple_of(2) { 2.0 * i as f32 } else { (i * i) as f32 };
         let factorial: usize = (1..=i % 7).product();
         polynomial + function + factorial as f32 + [10.0, 20.0, 30.0, 40.0][i % 4]
     };

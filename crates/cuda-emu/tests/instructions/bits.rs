@@ -49,7 +49,7 @@ fn shifts_clamp_their_amount() {
         });
         agrees(&format!("shr.s{bits} %d, %a, %b;"), &ty, &[&ty, "u32"], &cases, |c| {
             let top = c[0] & (1 << (bits - 1));
-            (0..steps(c[1])).fold(c[0] & mask, |x, _| x / 2 | top)
+            (0..steps(c[1])).fold(c[0] & mask, |x, _| (x / 2) | top)
         });
     }
 }
