@@ -1,0 +1,154 @@
+//! Runs kernels of the committed PTX in the emulator, with all of its checks: bounds, alignment, barriers, races, and reads
+//! of memory that nothing has written. The tests compare the bits with those of the crates for the CPU.
+
+use bytemuck::Pod;
+use cuda_emu::{Counters, Device, Grid, LaunchError, Module, Options};
+use std::marker::PhantomData;
+use std::path::Path;
+
+/// A module on a device of its own. Everything panics that goes wrong: this is for tests.
+#[derive(Debug)]
+pub struct Bench {
+    module: Module,
+    device: Device,
+    /// How kernels are run.
+    pub options: Options,
+}
+
+/// An array on a device.
+#[derive(Debug)]
+pub struct Buffer<T> {
+    address: u64,
+    count: usize,
+    elements: PhantomData<T>,
+}
+
+/// A parameter of a kernel.
+#[derive(Clone, Copy, Debug)]
+pub enum Arg {
+    /// An address or a number of 64 bits.
+    U64(u64),
+    /// A number of 32 bits.
+    U32(u32),
+    /// A float.
+    F32(f32),
+}
+
+impl From<u64> for Arg {
+    fn from(value: u64) -> Self {
+        Self::U64(value)
+    }
+}
+
+impl From<u32> for Arg {
+    fn from(value: u32) -> Self {
+        Self::U32(value)
+    }
+}
+
+impl From<f32> for Arg {
+    fn from(value: f32) -> Self {
+        Self::F32(value)
+    }
+}
+
+impl<T> From<&Buffer<T>> for Arg {
+    fn from(buffer: &Buffer<T>) -> Self {
+        Self::U64(buffer.address)
+    }
+}
+
+impl Bench {
+    /// Module `name` of `kernels-gpu/ptx`.
+    ///
+    /// # Panics
+    /// If it can't be read or loaded.
+    pub fn new(name: &str) -> Self {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kernels-gpu/ptx").join(name).with_extension("ptx");
+        let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let module = Module::load(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        Self { module, device: Device::new(), options: Options::default() }
+    }
+
+    /// An array with these elements.
+    ///
+    /// # Panics
+    /// If there is no memory.
+    pub fn buffer<T: Pod>(&self, elements: &[T]) -> Buffer<T> {
+        let buffer = self.room(elements.len());
+        if !elements.is_empty() {
+            self.device.write(buffer.address, bytemuck::cast_slice(elements)).unwrap_or_else(|error| panic!("{error}"));
+        }
+        buffer
+    }
+
+    /// An array whose elements nothing has written yet.
+    ///
+    /// # Panics
+    /// If there is no memory.
+    pub fn room<T: Pod>(&self, count: usize) -> Buffer<T> {
+        // An array without elements has an address too.
+        let bytes = (count * size_of::<T>()).max(1) as u64;
+        let address = self.device.allocate(bytes).unwrap_or_else(|error| panic!("{error}"));
+        Buffer { address, count, elements: PhantomData }
+    }
+
+    /// The elements of an array.
+    ///
+    /// # Panics
+    /// If it isn't of this device.
+    pub fn read<T: Pod>(&self, buffer: &Buffer<T>) -> Vec<T> {
+        let mut elements = vec![T::zeroed(); buffer.count];
+        if !elements.is_empty() {
+            let bytes = bytemuck::cast_slice_mut(&mut elements);
+            self.device.read(buffer.address, bytes).unwrap_or_else(|error| panic!("{error}"));
+        }
+        elements
+    }
+
+    /// Launches `kernel` with at least `threads` threads in blocks of `width`, and at least one block.
+    ///
+    /// # Errors
+    /// What the emulator reports.
+    pub fn try_run(&self, kernel: &str, threads: usize, width: u32, args: &[Arg]) -> Result<Counters, LaunchError> {
+        let mut packed = Vec::new();
+        let mut push = |bytes: &[u8]| {
+            packed.resize(packed.len().next_multiple_of(bytes.len()), 0);
+            packed.extend_from_slice(bytes);
+        };
+        for arg in args {
+            match *arg {
+                Arg::U64(value) => push(&value.to_le_bytes()),
+                Arg::U32(value) => push(&value.to_le_bytes()),
+                Arg::F32(value) => push(&value.to_le_bytes()),
+            }
+        }
+        let blocks = u32::try_from(threads.div_ceil(width as usize).max(1)).unwrap_or(u32::MAX);
+        self.device.launch(&self.module, kernel, &Grid::linear(blocks, width), &packed, &self.options)
+    }
+
+    /// [`try_run`](Self::try_run).
+    ///
+    /// # Panics
+    /// With what the emulator reports.
+    pub fn run(&self, kernel: &str, threads: usize, width: u32, args: &[Arg]) -> Counters {
+        self.try_run(kernel, threads, width, args).unwrap_or_else(|error| panic!("{kernel}: {error}"))
+    }
+}
+
+/// Panics unless the floats have the same bits; a NaN equals a NaN.
+///
+/// # Panics
+/// With the first that differ.
+pub fn assert_bits(what: &str, got: &[f32], expected: &[f32]) {
+    assert_eq!(got.len(), expected.len(), "{what}");
+    for (i, (got, expected)) in got.iter().zip(expected).enumerate() {
+        let same = got.to_bits() == expected.to_bits() || got.is_nan() && expected.is_nan();
+        assert!(
+            same,
+            "{what}, element {i}: {got:e} ({:08x}), expected {expected:e} ({:08x})",
+            got.to_bits(),
+            expected.to_bits()
+        );
+    }
+}
