@@ -1,0 +1,86 @@
+//! All state of the driver.
+
+use std::sync::{Arc, Mutex, OnceLock};
+
+use super::context::{Context, Primary};
+use super::event::Event;
+use super::graph::{Executable, Graph, Node};
+use super::host::HostMemory;
+use super::memory::Allocations;
+use super::module::{Function, Module};
+use super::registry::Registry;
+use super::settings::Settings;
+use super::stream::Stream;
+use crate::error::{Error, Result};
+
+/// The driver, once `cuInit` has been called.
+#[derive(Debug)]
+pub(crate) struct Driver {
+    pub(crate) settings: Settings,
+    pub(crate) device: cuda_emu::Device,
+    pub(crate) allocations: Mutex<Allocations>,
+    pub(crate) host: HostMemory,
+    pub(crate) primary: Mutex<Primary>,
+    pub(crate) contexts: Registry<Context>,
+    pub(crate) modules: Registry<Module>,
+    pub(crate) functions: Registry<Function>,
+    pub(crate) streams: Registry<Stream>,
+    pub(crate) events: Registry<Event>,
+    pub(crate) graphs: Registry<Graph>,
+    pub(crate) nodes: Registry<Node>,
+    pub(crate) executables: Registry<Executable>,
+}
+
+static DRIVER: OnceLock<Driver> = OnceLock::new();
+
+impl Driver {
+    /// The driver; an error before `cuInit`.
+    pub(crate) fn get() -> Result<&'static Self> {
+        DRIVER.get().ok_or(Error::NotInitialized)
+    }
+
+    /// Starts the driver. Only the first call reads the environment.
+    pub(crate) fn init() -> Result<()> {
+        if DRIVER.get().is_none() {
+            let settings = Settings::from_environment()?;
+            DRIVER.get_or_init(|| Self::new(settings));
+        }
+        Ok(())
+    }
+
+    fn new(settings: Settings) -> Self {
+        Self {
+            settings,
+            device: cuda_emu::Device::new(),
+            allocations: Mutex::default(),
+            host: HostMemory::default(),
+            primary: Mutex::default(),
+            contexts: Registry::new("context", 1),
+            modules: Registry::new("module", 2),
+            functions: Registry::new("function", 3),
+            streams: Registry::new("stream", 4),
+            events: Registry::new("event", 5),
+            graphs: Registry::new("graph", 6),
+            nodes: Registry::new("node of a graph", 7),
+            executables: Registry::new("executable graph", 8),
+        }
+    }
+
+    /// Ends what belongs to a context: its work runs to its end, then its objects and its memory go.
+    pub(crate) fn release(&self, context: &Arc<Context>) {
+        // A fault of this work has nobody left to tell but stderr, which has it.
+        let _ = context.synchronize(self);
+        let of_another = |other: &Arc<Context>| other.number != context.number;
+        self.streams.retain(|stream| of_another(&stream.context));
+        self.events.retain(|event| of_another(&event.context));
+        self.functions.retain(|function| of_another(&function.module.context));
+        self.modules.retain(|module| {
+            let keep = of_another(&module.context);
+            if !keep {
+                self.device.unload(&module.code);
+            }
+            keep
+        });
+        self.free_all(context.number);
+    }
+}

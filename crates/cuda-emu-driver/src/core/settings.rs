@@ -1,0 +1,97 @@
+//! What the environment decides.
+
+use std::env;
+
+use cuda_emu::{Checks, Options};
+
+use crate::error::{Result, invalid};
+
+/// How the device runs.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    /// How a kernel is run.
+    pub(crate) options: Options,
+    /// Whether work of streams waits until something synchronizes.
+    pub(crate) delayed: bool,
+}
+
+impl Settings {
+    /// From the environment. A value that means nothing is an error: a check that is misspelt would silently be off.
+    pub(crate) fn from_environment() -> Result<Self> {
+        Self::parse(|name| env::var(name).ok())
+    }
+
+    /// From a table of variables.
+    pub(crate) fn parse(get: impl Fn(&str) -> Option<String>) -> Result<Self> {
+        let get = |name: &str| get(name).filter(|value| !value.is_empty());
+        let number = |name: &str| match get(name) {
+            None => Ok(None),
+            Some(value) => value.parse().map(Some).map_err(|_| invalid!("{name}: `{value}` is no number")),
+        };
+        let mut options = Options { counters: false, ..Options::default() };
+        if let Some(value) = get("LOCKSTEP_EMU_CHECKS") {
+            options.checks = checks(&value)?;
+        }
+        options.seed = number("LOCKSTEP_EMU_SEED")?;
+        options.step_limit = number("LOCKSTEP_EMU_STEPS")?;
+        let delayed = match get("LOCKSTEP_EMU_ASYNC").as_deref() {
+            None | Some("0") => false,
+            Some("1") => true,
+            Some(other) => return Err(invalid!("LOCKSTEP_EMU_ASYNC: `{other}` is neither 0 nor 1")),
+        };
+        Ok(Self { options, delayed })
+    }
+}
+
+fn checks(value: &str) -> Result<Checks> {
+    let mut checks = Checks::NONE;
+    for word in value.split(',') {
+        match word.trim() {
+            "all" => checks = Checks::ALL,
+            "none" => {}
+            "races" => checks.races = true,
+            "uninitialised" => checks.uninitialised = true,
+            other => return Err(invalid!("LOCKSTEP_EMU_CHECKS: there is no check `{other}`")),
+        }
+    }
+    Ok(checks)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(name: &str, value: &str) -> Result<Settings> {
+        Settings::parse(|asked| (asked == name).then(|| value.to_owned()))
+    }
+
+    #[test]
+    fn nothing_set_means_all_checks_at_once() {
+        let settings = Settings::parse(|_| None).unwrap();
+        assert_eq!(settings.options.checks, Checks::ALL);
+        assert_eq!((settings.options.seed, settings.options.step_limit, settings.delayed), (None, None, false));
+    }
+
+    #[test]
+    fn each_variable_has_its_effect() {
+        let races = Checks { races: true, uninitialised: false };
+        assert_eq!(parse("LOCKSTEP_EMU_CHECKS", "races").unwrap().options.checks, races);
+        assert_eq!(parse("LOCKSTEP_EMU_CHECKS", "none").unwrap().options.checks, Checks::NONE);
+        assert_eq!(parse("LOCKSTEP_EMU_CHECKS", "races, uninitialised").unwrap().options.checks, Checks::ALL);
+        assert_eq!(parse("LOCKSTEP_EMU_SEED", "7").unwrap().options.seed, Some(7));
+        assert_eq!(parse("LOCKSTEP_EMU_STEPS", "1000").unwrap().options.step_limit, Some(1000));
+        assert!(parse("LOCKSTEP_EMU_ASYNC", "1").unwrap().delayed);
+    }
+
+    #[test]
+    fn what_means_nothing_is_an_error() {
+        for (name, value) in [
+            ("LOCKSTEP_EMU_CHECKS", "race"),
+            ("LOCKSTEP_EMU_SEED", "x"),
+            ("LOCKSTEP_EMU_STEPS", "-1"),
+            ("LOCKSTEP_EMU_ASYNC", "yes"),
+        ] {
+            assert!(parse(name, value).unwrap_err().to_string().contains(name));
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! Streams.
+
+use std::sync::{Arc, Mutex};
+
+use super::command::Command;
+use super::context::Context;
+use super::driver::Driver;
+use super::graph::Graph;
+use super::lock;
+use super::queue::{LEGACY, Ticket, Work};
+use crate::error::{Error, Result, invalid};
+
+/// Flag of a stream that doesn't wait for the legacy stream.
+const NON_BLOCKING: u32 = 1;
+/// `CU_STREAM_LEGACY`.
+const LEGACY_HANDLE: usize = 1;
+/// `CU_STREAM_PER_THREAD`.
+const PER_THREAD_HANDLE: usize = 2;
+
+/// A stream.
+#[derive(Debug)]
+pub(crate) struct Stream {
+    pub(crate) context: Arc<Context>,
+    pub(crate) flags: u32,
+    number: u64,
+    /// Commands of the capture that is going on.
+    capture: Mutex<Option<Vec<Command>>>,
+}
+
+impl Stream {
+    fn is_legacy(&self) -> bool {
+        self.number == LEGACY
+    }
+
+    /// Whether a capture is going on.
+    pub(crate) fn captures(&self) -> bool {
+        lock(&self.capture).is_some()
+    }
+
+    /// Refuses what can't be captured.
+    pub(crate) fn check_no_capture(&self, what: &'static str) -> Result<()> {
+        if self.captures() { Err(Error::Captures(what)) } else { Ok(()) }
+    }
+
+    /// Submits work, or adds it to the capture.
+    pub(crate) fn submit(&self, driver: &Driver, work: Work) -> Result<()> {
+        self.context.check()?;
+        if let Some(commands) = lock(&self.capture).as_mut() {
+            let Work::Command(command) = work else { return Err(Error::Captures("an event")) };
+            commands.push(command);
+            return Ok(());
+        }
+        let of_this_context = |other: &Self| other.context.number == self.context.number;
+        let captures = |other: &Self| of_this_context(other) && other.flags & NON_BLOCKING == 0 && other.captures();
+        if self.is_legacy() && driver.streams.any(captures) {
+            return Err(Error::CaptureImplicit);
+        }
+        self.context.submit(driver, self.number, work)
+    }
+
+    /// Submits a command.
+    pub(crate) fn command(&self, driver: &Driver, command: Command) -> Result<()> {
+        self.submit(driver, Work::Command(command))
+    }
+
+    fn all(&self) -> Ticket {
+        Ticket { stream: self.number, number: u64::MAX }
+    }
+
+    /// Waits for all work.
+    pub(crate) fn synchronize(&self, driver: &Driver) -> Result<()> {
+        self.check_no_capture("a wait for the stream")?;
+        self.context.advance(driver, self.all())
+    }
+
+    /// Whether all work has run. A program that polls makes the stream get on.
+    pub(crate) fn query(&self, driver: &Driver) -> Result<()> {
+        self.check_no_capture("a query of the stream")?;
+        self.context.check()?;
+        self.context.step(driver, self.number)?;
+        if self.context.queues.has_work(self.all()) { Err(Error::NotReady) } else { Ok(()) }
+    }
+
+    /// Begins a capture.
+    pub(crate) fn begin_capture(&self, mode: i32) -> Result<()> {
+        if !(0..=2).contains(&mode) {
+            return Err(invalid!("there is no mode of capture {mode}"));
+        }
+        if self.is_legacy() {
+            return Err(Error::Captures("a capture of the legacy stream"));
+        }
+        self.context.check()?;
+        let mut capture = lock(&self.capture);
+        if capture.is_some() {
+            return Err(Error::State("the stream captures already"));
+        }
+        *capture = Some(Vec::new());
+        Ok(())
+    }
+
+    /// Ends the capture; the handle of its graph, a chain.
+    pub(crate) fn end_capture(&self, driver: &Driver) -> Result<usize> {
+        let commands = lock(&self.capture).take().ok_or(Error::State("the stream doesn't capture"))?;
+        let graph = driver.graphs.insert(Graph::default());
+        let mut last = Vec::new();
+        for command in commands {
+            last = vec![driver.add_node(graph, &last, command)?];
+        }
+        Ok(graph)
+    }
+}
+
+impl Driver {
+    /// Makes a stream; its handle. Priorities are all the same here.
+    pub(crate) fn create_stream(&self, flags: u32) -> Result<usize> {
+        if flags & !NON_BLOCKING != 0 {
+            return Err(invalid!("there are no stream flags {flags:#x}"));
+        }
+        let context = self.current()?;
+        let number = context.queues.add(flags & NON_BLOCKING == 0);
+        Ok(self.streams.insert(Stream { context, flags, number, capture: Mutex::new(None) }))
+    }
+
+    /// A stream by handle.
+    pub(crate) fn stream(&self, handle: usize) -> Result<Arc<Stream>> {
+        match handle {
+            0 | LEGACY_HANDLE => Ok(Arc::new(self.legacy(self.current()?))),
+            PER_THREAD_HANDLE => Err(Error::NotSupported("the default stream of a thread")),
+            _ => self.streams.get(handle),
+        }
+    }
+
+    /// The legacy stream of a context.
+    pub(crate) fn legacy(&self, context: Arc<Context>) -> Stream {
+        Stream { context, flags: 0, number: LEGACY, capture: Mutex::new(None) }
+    }
+
+    /// Destroys a stream after its work. A capture that is going on is dropped.
+    pub(crate) fn destroy_stream(&self, handle: usize) -> Result<()> {
+        if handle <= PER_THREAD_HANDLE {
+            return Err(Error::Handle { kind: "stream that can be destroyed", handle });
+        }
+        let stream = self.streams.remove(handle)?;
+        let result = stream.context.advance(self, stream.all());
+        stream.context.queues.remove(stream.number);
+        result
+    }
+}
