@@ -12,6 +12,14 @@ pub(crate) fn write(path: &Path, contents: impl FnOnce(&mut File) -> Result<(), 
     let io = |operation| move |source| Error::Io { path: path.into(), operation, source };
     // "run.safetensors" has the parent "".
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    // Neither a device nor a pipe is to become a file. What isn't there yet is one.
+    if let Ok(about) = std::fs::symlink_metadata(path)
+        && !about.is_file()
+        && !about.is_symlink()
+    {
+        let source = std::io::Error::new(std::io::ErrorKind::InvalidInput, "not a regular file");
+        return Err(io("replace")(source));
+    }
     let mut options = tempfile::Builder::new();
     options.prefix(".checkpoint-").suffix(".tmp");
     // The usual permissions, less the umask; a temporary file's would keep everyone else out.
@@ -55,5 +63,17 @@ mod tests {
         all(b"new").unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"new");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_no_file_is_not_replaced_by_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("socket");
+        let _socket = std::os::unix::net::UnixListener::bind(&path).unwrap();
+        let error = write(&path, |_| Ok(()));
+        assert!(matches!(error, Err(Error::Io { operation: "replace", .. })), "{error:?}");
+        assert!(!std::fs::symlink_metadata(&path).unwrap().is_file());
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 }

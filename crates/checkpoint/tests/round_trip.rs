@@ -180,7 +180,7 @@ fn a_save_that_fails_leaves_the_old_file() {
     // A folder of that name: the rename fails, after everything was written.
     let taken = folder.path().join("taken");
     fs::create_dir(&taken).unwrap();
-    assert_eq!(operation(&taken), "rename");
+    assert_eq!(operation(&taken), "replace");
     // Too large a header is found before anything is written.
     let mut large = Checkpoint::new();
     large.put_metadata("long", &"x".repeat(1 << 24)).unwrap();

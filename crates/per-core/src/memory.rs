@@ -16,6 +16,14 @@ pub(crate) fn filled<T: Clone>(value: T, n: usize) -> Vec<T> {
     vec
 }
 
+/// An empty vector with room for `n`, if there is memory for them; otherwise without.
+pub(crate) fn reserved<T>(n: usize) -> Vec<T> {
+    let mut vec = Vec::new();
+    // Only a hint: what has no room now allocates when it is needed.
+    let _ = vec.try_reserve_exact(n);
+    vec
+}
+
 /// Asks for large pages for memory that wasn't touched yet.
 pub(crate) fn advise<T>(memory: &mut [T]) {
     let bytes = size_of_val(memory);

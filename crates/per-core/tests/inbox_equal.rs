@@ -189,7 +189,8 @@ fn rounds_from_threads_are_inserts_by_turns() {
         let (inbox, writers) = replay.inbox(ACTORS, 16 * turn).unwrap();
         std::thread::scope(|threads| {
             // Dropped where an assertion fails, so that the actors don't wait for ever.
-            let mut inbox = inbox.with_turn(turn).unwrap();
+            let mut inbox = inbox;
+            inbox.set_turn(turn).unwrap();
             for writer in writers {
                 threads.spawn(move || push_all(writer, kind, fields, seed, ROUNDS * turn));
             }

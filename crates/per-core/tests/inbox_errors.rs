@@ -28,7 +28,7 @@ fn impossible_inboxes() {
         assert!(matches!(error, Some(Error::OutOfMemory { item_bytes: 4, .. })), "{actors} {room}: {error:?}");
     }
     for turn in [0, 6, usize::MAX] {
-        assert_eq!(setting(replay.inbox(2, 5).unwrap().0.with_turn(turn)), ("turn", turn as f64));
+        assert_eq!(setting(replay.inbox(2, 5).unwrap().0.set_turn(turn)), ("turn", turn as f64));
     }
     let (inbox, writers) = replay.inbox(2, 5).unwrap();
     assert_eq!((inbox.actors(), inbox.room(), inbox.turn()), (2, 5, 1));
@@ -208,7 +208,8 @@ fn environments_that_are_not_the_rounds() {
         {
             let config = Config { environments, ..config.clone() };
             let mut replay = PrioritizedReplay::new(config, columns.clone()).unwrap();
-            let mut inbox = replay.inbox(actors, 4).unwrap().0.with_turn(turn).unwrap();
+            let mut inbox = replay.inbox(actors, 4).unwrap().0;
+            inbox.set_turn(turn).unwrap();
             if actors > 1 {
                 assert_eq!(setting(replay.drain(&mut inbox)), ("environments", environments as f64));
             } else {
@@ -223,4 +224,30 @@ fn environments_that_are_not_the_rounds() {
             }
         }
     }
+}
+
+/// A priority whose power has become infinite blocks each drain until it is dropped.
+#[test]
+fn what_blocks_a_drain_can_be_discarded() {
+    let mut columns = Columns::new();
+    let x = columns.add::<f32>("x", 1).unwrap();
+    let mut replay = PrioritizedReplay::new(Config { alpha: 2.0, ..Config::new(8) }, columns).unwrap();
+    let (mut inbox, mut writers) = replay.inbox(2, 4).unwrap();
+    writers[0].push_with_priority(&[x.rows(&[1.0])], 1e30).unwrap();
+    writers[1].push(&[x.rows(&[2.0])]).unwrap();
+    for _ in 0..2 {
+        assert!(matches!(replay.drain(&mut inbox), Err(Error::PriorityOverflow { position: 0, .. })));
+    }
+    assert_eq!((inbox.discard(), inbox.discard()), (2, 0));
+    writers[1].push(&[x.rows(&[3.0])]).unwrap();
+    let handle = replay.drain(&mut inbox).unwrap().handles(1).next().unwrap();
+    let mut row = [0.0];
+    assert!(replay.read(handle, x, &mut row).unwrap());
+    assert_eq!((row, replay.len()), ([3.0], 1));
+    // Environments that take turns are kept apart by rounds alone.
+    let mut columns = Columns::new();
+    columns.add::<f32>("x", 1).unwrap();
+    let mut replay = PrioritizedReplay::new(Config { environments: 2, ..Config::new(8) }, columns).unwrap();
+    let (mut inbox, _writers) = replay.inbox(2, 4).unwrap();
+    assert!(matches!(replay.drain(&mut inbox), Err(Error::Setting { name: "environments", .. })));
 }

@@ -160,7 +160,8 @@ fn forged_contents_are_refused() {
         ],
     );
     assert!(matches!(error, Err(Error::PriorityOverflow { position: 1, .. })), "{error:?}");
-    setting("alpha", &[F32("largest_ever", &[], &[3e38]), F32("config.alpha", &[], &[2.0])]);
+    let ever = Text("config.new_items", "largest ever");
+    setting("alpha", &[F32("largest_ever", &[], &[3e38]), F32("config.alpha", &[], &[2.0]), ever]);
     for wrong in [&[3.9][..], &[f32::NAN], &[f32::INFINITY], &[-1.0]] {
         contents("largest_ever", &[F32("largest_ever", &[], wrong)]);
     }
@@ -183,7 +184,7 @@ fn forged_contents_are_refused() {
     }
     setting("environments", &[U64("config.environments", 0)]);
     setting("n_step.steps", &[U64("config.n_step.steps", 0)]);
-    setting("next", &[U64("inserted", u64::MAX), F32("priority", &[4], &[1.0; 4])]);
+    setting("inserted", &[U64("inserted", u64::MAX), F32("priority", &[4], &[1.0; 4])]);
     for capacity in [0, 1 << 31, u64::MAX] {
         setting("capacity", &[U64("config.capacity", capacity)]);
     }

@@ -230,7 +230,7 @@ fn settings_that_can_not_be() {
     assert_error!(error(&|c| c.capacity = 1 << 31), Error::Setting { name: "capacity", value: 2_147_483_648.0, .. });
     assert_error!(
         PrioritizedReplay::starting_at(plain(), columns, (1 << 63) + 1).unwrap_err(),
-        Error::Setting { name: "next", .. }
+        Error::Setting { name: "inserted", .. }
     );
 }
 
@@ -387,4 +387,39 @@ fn draws_that_can_not_be() {
         assert_error!(error, &Error::BatchTooLarge { draws: d, steps: s } if (d, s) == (draws, steps));
     }
     assert_error!(made.replay.sequences(1, 0).unwrap_err(), Error::Setting { name: "steps", value: 0.0, .. });
+}
+
+/// Sizes for which there is no memory, or no number: refused, not aborted.
+#[test]
+fn sizes_that_can_not_be() {
+    let mut columns = Columns::new();
+    let x = columns.add::<u8>("x", 1 << 20).unwrap();
+    let replay = PrioritizedReplay::new(Config::new(4), columns).unwrap();
+    for (draws, steps) in [(1 << 31, 1), (usize::MAX, 2), (1 << 16, 1 << 15), (1, u32::MAX as usize), (0, usize::MAX)] {
+        assert_error!(replay.sequences(draws, steps).unwrap_err(), Error::BatchTooLarge { draws: d, steps: s } if (*d, *s) == (draws, steps));
+    }
+    // Before its first draw a batch has handles of no item.
+    let mut columns = Columns::new();
+    let y = columns.add::<f32>("y", 1).unwrap();
+    let mut replay = PrioritizedReplay::starting_at(Config::new(4), columns, (1 << 63) - 3).unwrap();
+    replay.insert_batch(&[y.rows(&[1.0, 2.0])]).unwrap();
+    let batch = replay.batch(2).unwrap();
+    let error = replay.update_priorities(batch.handles(), &[50.0, 50.0]).unwrap_err();
+    assert_error!(error, Error::UnknownHandle { position: 0, .. });
+    // Numbers end at 2^63, and a batch at 2^31 items.
+    assert_error!(replay.insert_batch(&[y.rows(&[1.0, 2.0])]).unwrap_err(), Error::Setting { name: "inserted", .. });
+    let one = ndarray::arr2(&[[1.0_f32]]);
+    let many = one.broadcast((1 << 40, 1)).unwrap();
+    assert_error!(replay.insert_batch(&[y.view(many)]).unwrap_err(), Error::TooManyItems { got, .. } if *got == 1 << 40);
+    let priorities = ndarray::arr1(&[1.0_f32]);
+    let priorities = priorities.broadcast(1 << 40).unwrap();
+    let error = replay.insert_batch_with_priorities(&[y.view(many)], priorities).unwrap_err();
+    assert_error!(error, Error::TooManyItems { .. });
+    assert_eq!((replay.len(), replay.inserted()), (2, (1 << 63) - 1));
+    replay.insert(&[y.rows(&[3.0])]).unwrap();
+    assert_error!(replay.insert(&[y.rows(&[3.0])]).unwrap_err(), Error::Setting { name: "inserted", .. });
+    assert_eq!(x.width(), 1 << 20);
+    // Scratch of any size is a hint.
+    let _ = (per_core::DistinctScratch::new(usize::MAX), per_core::Cdf::with_capacity(usize::MAX));
+    let _ = per_core::resample::Scratch::with_capacity(usize::MAX, usize::MAX);
 }

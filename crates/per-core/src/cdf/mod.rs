@@ -77,10 +77,12 @@ impl Cdf {
         }
     }
 
-    /// A CDF of no weights that has memory for `weights` of them (as many as can be, if that is fewer).
+    /// A CDF of no weights that has memory for `weights` of them; none for 2^31 or more, which it can't have.
     pub fn with_capacity(weights: usize) -> Self {
         let mut cdf = Self::new();
-        cdf.reserve(Levels::new(weights.min(MAX_WEIGHTS).div_ceil(BLOCK)), weights.min(MAX_WEIGHTS).div_ceil(BLOCK));
+        if weights <= MAX_WEIGHTS {
+            cdf.reserve(Levels::new(weights.div_ceil(BLOCK)), weights.div_ceil(BLOCK));
+        }
         cdf
     }
 

@@ -10,7 +10,7 @@ use ndarray::{ArrayView2, ArrayView3};
 
 /// A batch of drawn items or sequences: made once by [`PrioritizedReplay::batch`](super::PrioritizedReplay::batch) or
 /// [`sequences`](super::PrioritizedReplay::sequences), filled by each draw. It borrows nothing from the replay: any
-/// number of them may be outstanding.
+/// number of them may be outstanding. Before the first draw it has zeros, and handles of no item.
 #[derive(Clone, Debug)]
 pub struct Batch {
     pub(super) columns: Columns,
@@ -83,18 +83,22 @@ impl Data {
 impl Batch {
     pub(super) fn new(columns: &Columns, draws: usize, steps: usize, n_step: bool) -> Result<Self, Error> {
         let too_large = Error::BatchTooLarge { draws, steps };
-        let all = draws.checked_mul(steps).filter(|&n| n < NO_SLOT as usize);
-        let Some(all) = all.filter(|&n| n.checked_mul(columns.item_bytes()).is_some_and(|b| b <= isize::MAX as usize))
-        else {
-            return Err(too_large);
-        };
+        let Some(all) = draws.checked_mul(steps).filter(|&n| n < NO_SLOT as usize) else { return Err(too_large) };
         let extra = if n_step { all } else { 0 };
+        // Slots, returns and the like of a step; indices, handles, weights and scratch of a draw: rounded up.
+        let (step_bytes, draw_bytes) = (columns.item_bytes() as u128 + 20, 160);
+        let bytes = step_bytes * all as u128 + draw_bytes * draws as u128;
+        let room = usize::try_from(bytes).map(|bytes| Vec::<u8>::new().try_reserve_exact(bytes));
+        if !matches!(room, Ok(Ok(()))) || steps >= NO_SLOT as usize {
+            return Err(too_large);
+        }
         Ok(Self {
             columns: columns.clone(),
             draws,
             steps,
             indices: vec![0; draws],
-            handles: vec![Handle(0); draws],
+            // Of no item: what was never drawn can't be updated.
+            handles: vec![Handle(u64::MAX); draws],
             drawn: vec![(0, 0); draws],
             distinct: DistinctScratch::new(draws),
             masses: vec![0; draws],

@@ -15,7 +15,7 @@ pub(super) fn number(next: u64) -> Result<(), Error> {
     if next <= END {
         return Ok(());
     }
-    Err(Error::Setting { name: "next", value: next as f64, reason: "must be at most 2^63" })
+    Err(Error::Setting { name: "inserted", value: next as f64, reason: "must be at most 2^63" })
 }
 
 /// That the system would give the memory for rows and priorities. (It may take it back later: systems promise more than

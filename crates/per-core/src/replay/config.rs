@@ -39,7 +39,7 @@ pub enum NewItems {
     /// is above zero. It falls when the item that had it is overwritten, removed or updated.
     #[default]
     LargestNow,
-    /// The largest priority that the buffer ever had; [`Config::INITIAL_PRIORITY`] where none was above zero.
+    /// The largest priority that was ever given to an item, be it for a moment (as one of two in the same batch); [`Config::INITIAL_PRIORITY`] where none was above zero.
     LargestEver,
 }
 
@@ -54,7 +54,8 @@ pub enum AllZero {
     Uniform,
 }
 
-/// Where an episode ends. A value other than 0 says that it ended with this item.
+/// Where an episode ends. A value other than 0 says that it ended with this item. The columns are read at each item,
+/// whether [`add`](super::Columns::add) made them or [`add_last`](super::Columns::add_last), which decides what a batch shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Episodes {
     /// In a terminal state: there is nothing to bootstrap on.
@@ -66,11 +67,13 @@ pub struct Episodes {
 /// Returns over several steps, computed when an item is drawn.
 ///
 /// ```text
-/// m = the least of `steps`, the steps to the episode's end, and the steps to the newest item
+/// m = the least of `steps`, the steps to the episode's end, and the steps to the newest or to a removed item
 /// R = r[0] + g r[1] + ... + g^(m-1) r[m-1]       fma(g^k, r[k], R), k ascending; g^k = g^(k-1) * g
 /// D = g^m, or 0 if the episode terminated with item m - 1
 /// target = R + D * value(next_observation of item m - 1)
 /// ```
+///
+/// A reward that is infinite gives NaN beside a power of g that is 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NStep {
     /// The most steps, at least 1.
@@ -110,7 +113,8 @@ pub struct Config {
     /// Draws when all priorities are zero.
     pub all_zero: AllZero,
     /// Environments whose steps take turns: item i is followed, in its environment, by item `i + environments`. At
-    /// least 1. A vector of environments inserts one item of each, in the same order each time.
+    /// least 1. A vector of environments inserts one item of each, in the same order each time; one item too few, and all
+    /// that follow belong to the wrong environment.
     pub environments: usize,
     /// Where an episode ends. Without it none does.
     pub episodes: Option<Episodes>,

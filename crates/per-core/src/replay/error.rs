@@ -9,10 +9,10 @@ pub enum Error {
     /// A tree or a draw refused.
     #[error(transparent)]
     Sampler(#[from] crate::Error),
-    /// A setting can't be.
+    /// A setting, or a number of the same kind among a call's arguments, can't be.
     #[error("setting {name} = {value}: {reason}")]
     Setting {
-        /// The field of [`Config`](super::Config).
+        /// The field of [`Config`](super::Config), or the argument.
         name: &'static str,
         /// Its value.
         value: f64,
@@ -51,7 +51,7 @@ pub enum Error {
         /// The type that was asked for.
         got: Dtype,
     },
-    /// A column of another replay.
+    /// A column of another replay: there is none of this number, type and width here.
     #[error("column number {index} with {width} elements of {dtype} isn't one of this replay's")]
     ForeignColumn {
         /// Its number.
@@ -165,6 +165,14 @@ pub enum Error {
         /// Its value.
         value: f32,
     },
+    /// More items at a time than a replay can hold.
+    #[error("{got} items at a time, at most {max} are possible")]
+    TooManyItems {
+        /// How many there are.
+        got: usize,
+        /// How many there may be.
+        max: usize,
+    },
     /// There are no items.
     #[error("there are no items to draw from")]
     NoItems,
@@ -179,11 +187,12 @@ pub enum Error {
         /// What is wrong with it.
         reason: &'static str,
     },
-    /// A batch was made for a replay with other columns.
-    #[error("the batch was made for a replay with other columns")]
+    /// A batch was made for a replay with other columns, or for one with n-step returns where this has none, or the other
+    /// way round.
+    #[error("the batch was made for a replay with other columns, or without its n-step returns")]
     ForeignBatch,
     /// A batch would be too large.
-    #[error("a batch of {draws} sequences of {steps} steps is too large")]
+    #[error("there is no room for a batch of {draws} sequences of {steps} steps")]
     BatchTooLarge {
         /// How many sequences.
         draws: usize,

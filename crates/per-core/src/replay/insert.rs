@@ -7,7 +7,7 @@ use super::handle::{Handle, Handles};
 use super::priority::{check_priorities, power};
 use super::records::{Records, Run};
 use super::{ABSENT, PrioritizedReplay, check};
-use crate::tree::FANOUT;
+use crate::tree::{FANOUT, MAX_CAPACITY};
 use ndarray::ArrayView1;
 
 /// Where the priorities of new items are.
@@ -51,9 +51,11 @@ impl PrioritizedReplay {
     ///
     /// # Errors
     /// [`Error::ForeignColumn`], [`Error::ColumnTwice`], [`Error::ColumnMissing`], [`Error::RowLength`],
-    /// [`Error::RowWidth`], [`Error::RowCount`].
+    /// [`Error::RowWidth`], [`Error::RowCount`]; of a batch [`Error::TooManyItems`] for 2^31 or more;
+    /// [`Error::Setting`] after 2^63 items.
     pub fn insert(&mut self, rows: &[Rows<'_>]) -> Result<Handle, Error> {
         self.columns.check_rows(rows, Some(1))?;
+        self.check_numbers(1)?;
         Ok(Handle(self.insert_rows(rows, 1, Priorities::Default).numbers.start))
     }
 
@@ -63,6 +65,7 @@ impl PrioritizedReplay {
     /// Those of [`insert`](Self::insert), and [`Error::InvalidPriority`], [`Error::PriorityOverflow`].
     pub fn insert_with_priority(&mut self, rows: &[Rows<'_>], priority: f32) -> Result<Handle, Error> {
         self.columns.check_rows(rows, Some(1))?;
+        self.check_numbers(1)?;
         self.stage_priorities("PrioritizedReplay::insert_with_priority", ArrayView1::from(&[priority]))?;
         Ok(Handle(self.insert_rows(rows, 1, Priorities::Staged).numbers.start))
     }
@@ -77,6 +80,7 @@ impl PrioritizedReplay {
     /// Those of [`insert`](Self::insert).
     pub fn insert_batch(&mut self, rows: &[Rows<'_>]) -> Result<Handles, Error> {
         let n = self.columns.check_rows(rows, None)?;
+        self.check_numbers(n)?;
         Ok(self.insert_rows(rows, n, Priorities::Default))
     }
 
@@ -96,8 +100,18 @@ impl PrioritizedReplay {
         // Without columns the priorities say how many.
         let n = self.columns.check_rows(rows, self.columns.is_empty().then_some(priorities.len()))?;
         check::len(OPERATION, "priorities", n, priorities.len())?;
+        self.check_numbers(n)?;
         self.stage_priorities(OPERATION, priorities)?;
         Ok(self.insert_rows(rows, n, Priorities::Staged))
+    }
+
+    /// That so many items can be inserted at a time, and be numbered.
+    pub(super) fn check_numbers(&self, items: usize) -> Result<(), Error> {
+        if items > MAX_CAPACITY {
+            return Err(Error::TooManyItems { got: items, max: MAX_CAPACITY });
+        }
+        // The sum is below 2^63 + 2^31.
+        check::number(self.window.next + items as u64)
     }
 
     /// Puts priorities and their powers into the scratch.

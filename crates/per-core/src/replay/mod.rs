@@ -88,8 +88,11 @@ const ABSENT: f32 = -1.0;
 ///
 /// # Costs
 /// Insert, update and remove: O(log_16 capacity) an item, no allocation once a batch of that size has been seen. Draw:
-/// O(log_16 capacity). [`total_priority`](Self::total_priority), [`min_priority`](Self::min_priority),
-/// [`max_priority`](Self::max_priority): O(1). Memory: 9.1 bytes an item beside its rows.
+/// O(log_16 capacity), and O(steps) for each step of a sequence and of its return; O(capacity) with allocation only for
+/// [`AllZero::Uniform`] after a removal. [`set_alpha`](Self::set_alpha) and [`clear`](Self::clear): O(capacity).
+/// [`total_priority`](Self::total_priority), [`min_priority`](Self::min_priority),
+/// [`max_priority`](Self::max_priority): O(1). Memory: 9.1 bytes an item beside its rows (more in
+/// rings below some thousand, whose blocks of 16 are filled up).
 ///
 /// Concurrent use: all that draws or reads takes `&self` (with [`sample_proportional_at`](Self::sample_proportional_at)),
 /// so that threads may draw from one replay at the same time.
@@ -187,12 +190,12 @@ impl PrioritizedReplay {
         self.draws_made
     }
 
-    /// Sum of all `priority^alpha`, exact in fixed point and rounded once to f64.
+    /// Sum of all powers `priority^alpha`, exact in fixed point and rounded once to f64.
     pub fn total_priority(&self) -> f64 {
         arith::fixed::to_f64(self.powers.total(), self.powers.scale())
     }
 
-    /// The smallest `priority^alpha` above zero.
+    /// The smallest power `priority^alpha` above zero. (The largest *priority* is [`max_priority`](Self::max_priority).)
     pub fn min_priority(&self) -> Option<f32> {
         self.smallest.first()
     }

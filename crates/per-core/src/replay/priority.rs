@@ -1,5 +1,6 @@
 //! Priorities of items that are there.
 
+use super::config::NewItems;
 use super::error::Error;
 use super::handle::Handle;
 use super::{ABSENT, PrioritizedReplay, check};
@@ -107,7 +108,7 @@ impl PrioritizedReplay {
         Ok(Updated { applied, stale: handles.len() - applied })
     }
 
-    /// Takes all items out. The counts of insertions and draws go on, and so does the largest priority ever.
+    /// Takes all items out, in O(capacity). The counts of insertions and draws go on, and so does the largest priority ever.
     pub fn clear(&mut self) {
         self.raw.fill(Block([ABSENT; FANOUT]));
         self.present = 0;
@@ -119,13 +120,13 @@ impl PrioritizedReplay {
     /// Changes alpha, as if it had always been that. O(capacity).
     ///
     /// # Errors
-    /// [`Error::Setting`], also where the largest priority that there ever was has an infinite power;
+    /// [`Error::Setting`], also where the largest priority that there ever was has an infinite power and new items get it;
     /// [`Error::PriorityOverflow`] with the slot whose priority has one; then nothing has changed.
     pub fn set_alpha(&mut self, alpha: f32) -> Result<(), Error> {
         check::alpha(alpha)?;
         let raw: Vec<f32> = self.raw.iter().flat_map(|block| block.0).take(self.config.capacity).collect();
         let new = all_powers("PrioritizedReplay::set_alpha", alpha, &raw)?;
-        check_largest_ever(self.largest_ever, alpha)?;
+        self.check_largest_ever(alpha)?;
         self.config.alpha = alpha;
         self.set_powers(&new);
         Ok(())
@@ -137,6 +138,15 @@ impl PrioritizedReplay {
             unreachable!("powers are checked before they are set: {error}");
         }
         self.smallest.rebuild(Isa::detect(), self.powers.leaves());
+    }
+
+    /// That a new item may have the largest priority that there ever was, where it would get that.
+    pub(super) fn check_largest_ever(&self, alpha: f32) -> Result<(), Error> {
+        if self.config.new_items == NewItems::LargestNow || power(self.largest_ever, alpha).is_finite() {
+            return Ok(());
+        }
+        let reason = "makes the power of the largest priority that there ever was infinite";
+        Err(Error::Setting { name: "alpha", value: alpha.into(), reason })
     }
 
     fn check_handles(&self, operation: &'static str, handles: &[Handle]) -> Result<(), Error> {
@@ -245,15 +255,6 @@ pub(super) fn all_powers(operation: &'static str, alpha: f32, priorities: &[f32]
         Ok(()) => Ok(out),
         Err(position) => Err(overflow(operation, position, priorities[position], alpha)),
     }
-}
-
-/// That the next item may have the largest priority that there ever was.
-pub(super) fn check_largest_ever(priority: f32, alpha: f32) -> Result<(), Error> {
-    if power(priority, alpha).is_finite() {
-        return Ok(());
-    }
-    let reason = "makes the power of the largest priority that there ever was infinite";
-    Err(Error::Setting { name: "alpha", value: alpha.into(), reason })
 }
 
 /// The powers of `priorities`; or the position of the first that isn't finite, itself or its power.

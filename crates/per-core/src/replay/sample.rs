@@ -26,7 +26,7 @@ impl PrioritizedReplay {
     }
 
     /// A batch for `draws` sequences of `steps` steps: a drawn item and those that follow it in its environment, up to
-    /// the end of its episode or the newest item.
+    /// the end of its episode, the newest item or a removed one. (Without [`episodes`](super::Config::episodes) none ends.)
     ///
     /// # Errors
     /// [`Error::BatchTooLarge`]; [`Error::Setting`] where `steps` is 0.

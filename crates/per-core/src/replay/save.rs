@@ -58,7 +58,8 @@ fn name<T: Named>(value: T) -> &'static str {
 
 impl PrioritizedReplay {
     /// Writes the file `path`: items, priorities, settings and counts, so that a [`load`](Self::load) goes on with the same
-    /// draws, bit for bit. As a whole or not at all; an older file of this name stays until it is replaced.
+    /// draws, bit for bit. As a whole or not at all; an older file of this name stays until it is replaced (a link is
+    /// replaced, not followed).
     ///
     /// # Errors
     /// [`Error::File`].
@@ -194,7 +195,7 @@ impl PrioritizedReplay {
             return Err(wrong("largest_ever", "below the largest priority"));
         }
         let powers = priority::all_powers("PrioritizedReplay::load", self.config.alpha, &priorities)?;
-        priority::check_largest_ever(self.largest_ever, self.config.alpha)?;
+        self.check_largest_ever(self.config.alpha)?;
         self.set_powers(&powers);
         Ok(())
     }

@@ -8,6 +8,7 @@ use super::Random;
 use super::laws::{Law, Position, Remainders};
 use super::split::Divider;
 use crate::cdf::{BATCH, BLOCK, Block, Cdf, prefetch};
+use crate::tree::MAX_CAPACITY;
 use arith::fixed::{Scale, bounded};
 use arith::simd::{Isa, Kernel};
 
@@ -30,9 +31,12 @@ impl Scratch {
         Self::default()
     }
 
-    /// Memory for `draws` from `weights`.
+    /// Memory for `draws` from `weights`; none for 2^31 weights or more, which no [`Cdf`] can have.
     pub fn with_capacity(weights: usize, draws: usize) -> Self {
         let mut scratch = Self::new();
+        if weights > MAX_CAPACITY {
+            return scratch;
+        }
         scratch.reserve(weights, draws);
         scratch.counts.resize(weights, 0);
         scratch

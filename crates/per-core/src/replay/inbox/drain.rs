@@ -68,7 +68,7 @@ impl PrioritizedReplay {
         self.take("PrioritizedReplay::drain", inbox, None)
     }
 
-    /// Inserts `rounds` rounds, each of one item of each actor ([`Inbox::with_turn`]: of so many of each), in the order of
+    /// Inserts `rounds` rounds, each of one item of each actor ([`Inbox::set_turn`]: of so many of each), in the order of
     /// the actors. None if some actor has too few as yet; then nothing was taken.
     ///
     /// # Errors
@@ -118,7 +118,7 @@ impl PrioritizedReplay {
             return Err(Error::ForeignInbox);
         }
         let (actors, environments) = (inbox.actors(), self.config.environments);
-        let follows = self.config.episodes.is_some() || self.config.n_step.is_some();
+        let follows = self.config.episodes.is_some() || self.config.n_step.is_some() || environments > 1;
         // A single actor's items are inserted in the order in which it pushes them.
         if !follows || actors == 1 || turn.is_some_and(|turn| actors.checked_mul(turn) == Some(environments)) {
             return Ok(());
@@ -137,6 +137,7 @@ impl PrioritizedReplay {
         inbox: &'a mut Inbox,
         turn: Option<usize>,
     ) -> Result<Drained<'a>, Error> {
+        self.check_numbers(inbox.counts.iter().sum())?;
         let Inbox { rings, counts, raw, powers, .. } = inbox;
         look_at_priorities(rings, counts, turn, raw);
         // All that can fail, before anything is taken. Items without a priority (below 0) have the power 0 here.

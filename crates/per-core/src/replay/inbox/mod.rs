@@ -59,7 +59,7 @@
 //!
 //! # Costs
 //! An item is copied from the caller's rows into its record in the writer's cache, from there to the ring, and from the
-//! ring to its slot. Memory: `actors * room` records and 12 bytes for each, resident once touched. Push: O(bytes of the
+//! ring to its slot. Memory: `actors * room` records and 16 bytes for each, resident once touched. Push: O(bytes of the
 //! item). Drain: as [`insert_batch`](super::PrioritizedReplay::insert_batch); faster where items with and without priorities
 //! aren't mixed. A push never allocates; a drain does no more once the replay has seen one of its size.
 //!
@@ -142,16 +142,37 @@ impl Inbox {
         Ok((inbox, writers))
     }
 
-    /// Items that an actor has in a round, one after the other: the environments that it steps together. 1 at first.
+    /// Sets how many items an actor has in a round, one after the other: the environments that it steps together. 1 at
+    /// first.
     ///
     /// # Errors
     /// [`Error::Setting`] unless `1 <= turn <= room`.
-    pub fn with_turn(self, turn: usize) -> Result<Self, Error> {
+    pub fn set_turn(&mut self, turn: usize) -> Result<(), Error> {
         if !(1..=self.room).contains(&turn) {
             let reason = "must be at least 1 and at most the room of an actor";
             return Err(Error::Setting { name: "turn", value: turn as f64, reason });
         }
-        Ok(Self { turn, ..self })
+        self.turn = turn;
+        Ok(())
+    }
+
+    /// Drops all items that wait, and says how many: the way out where a drain is refused for what one of them has, or
+    /// where an actor that has left keeps rounds from filling.
+    pub fn discard(&mut self) -> usize {
+        let item_bytes = self.columns.item_bytes();
+        let mut items = 0;
+        for ring in &mut self.rings {
+            let count = ring.priorities.slots();
+            // As many as there are: they were counted, and records are there before their priorities.
+            if let Ok(records) = ring.records.read_chunk(count * item_bytes) {
+                records.commit_all();
+            }
+            if let Ok(priorities) = ring.priorities.read_chunk(count) {
+                priorities.commit_all();
+            }
+            items += count;
+        }
+        items
     }
 
     /// Number of actors.
@@ -190,8 +211,8 @@ fn reservable(actors: usize, room: usize, item_bytes: usize) -> Option<usize> {
     let items = actors.checked_mul(room)?;
     // A ring counts to twice its size.
     room.checked_mul(item_bytes)?.checked_mul(2)?;
-    // In the ring, and with its power in the inbox.
-    let bytes = items.checked_mul(item_bytes.checked_add(3 * size_of::<f32>())?)?;
+    // Its priority in the ring, in the writer's stage, and with its power in the inbox.
+    let bytes = items.checked_mul(item_bytes.checked_add(4 * size_of::<f32>())?)?;
     Vec::<u8>::new().try_reserve_exact(bytes).ok()?;
     Some(items)
 }

@@ -12,6 +12,7 @@ use super::draw::{Drawn, Independent};
 use super::find::{Found, Source};
 use super::tuning::BATCH;
 use crate::error::Error;
+use crate::memory::reserved;
 use arith::random::Stream;
 use arith::simd::Isa;
 
@@ -25,9 +26,9 @@ pub struct DistinctScratch {
 }
 
 impl DistinctScratch {
-    /// For up to `draws` draws at a time. More than that allocate, once.
+    /// For up to `draws` draws at a time. More than that allocate, once; so do those for which there is no memory now.
     pub fn new(draws: usize) -> Self {
-        Self { drawn: Vec::with_capacity(draws), cuts: Vec::with_capacity(draws) }
+        Self { drawn: reserved(draws), cuts: reserved(draws) }
     }
 }
 
