@@ -21,7 +21,8 @@ fn same64(soft: u64, host: f64) -> bool {
 fn singles_as_the_host_rounds() {
     let mut state = 0x1234_5678_9abc_def1;
     let edges = [0_u32, 1 << 31, 1, 2, 0x007f_ffff, 0x0080_0000, 0x3f80_0000, 0x7f7f_ffff, 0x7f80_0000, 0x7fc0_0000];
-    let mut draw = |i: usize| if i.is_multiple_of(5) { edges[next(&mut state) as usize % 10] } else { next(&mut state) as u32 };
+    let mut draw =
+        |i: usize| if i.is_multiple_of(5) { edges[next(&mut state) as usize % 10] } else { next(&mut state) as u32 };
     for i in 0..200_000 {
         let bits = [draw(i), draw(i / 5), draw(i / 25)];
         let [a, b, c] = bits.map(f32::from_bits);
