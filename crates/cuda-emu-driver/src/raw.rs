@@ -184,3 +184,30 @@ impl HostCall {
 
 // Signatures are those of systems with pointers of 64 bits.
 const _: () = assert!(size_of::<Handle>() == size_of::<*mut c_void>() && size_of::<Handle>() == 8);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_panic_leaves_a_function() {
+        assert_eq!(entry("test", || panic!("a fault of the driver itself")), Code::Unknown as i32);
+        assert_eq!(entry("test", || Ok(())), Code::Success as i32);
+    }
+
+    #[test]
+    fn host_ranges_read_and_write_what_they_name() {
+        let mut words = [1_u16, 2, 3];
+        let pointer = words.as_mut_ptr();
+        // SAFETY: the array has as many bytes and nothing else accesses it.
+        let range = unsafe { HostRange::new(pointer.add(1).cast(), 4) }.unwrap();
+        assert_eq!(range.read().unwrap(), [2_u16.to_ne_bytes(), 3_u16.to_ne_bytes()].concat());
+        range.write(&[4_u16.to_ne_bytes(), 5_u16.to_ne_bytes()].concat());
+        assert_eq!(words, [1, 4, 5]);
+        // SAFETY: null is allowed.
+        let (none, some) =
+            unsafe { (HostRange::new(std::ptr::null_mut(), 0), HostRange::new(std::ptr::null_mut(), 1)) };
+        assert_eq!(none.unwrap().read().unwrap(), []);
+        assert!(some.is_err());
+    }
+}

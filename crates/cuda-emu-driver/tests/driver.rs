@@ -96,6 +96,9 @@ fn launches_that_a_device_refuses_leave_the_context_usable() {
         let code = unsafe { cuLaunchKernel(function, x, y, z, u, v, w, 0, 0, parameters.as_ptr(), null()) };
         expect(Code::InvalidValue, code);
     }
+    // SAFETY: as above.
+    let code = unsafe { cuLaunchKernel(function, 1 << 20, 8192, 1, 1, 1, 1, 0, 0, parameters.as_ptr(), null()) };
+    expect(Code::LaunchOutOfResources, code);
     // Beyond 48 KiB a function has to allow it.
     let with_shared = |bytes| {
         // SAFETY: as above.

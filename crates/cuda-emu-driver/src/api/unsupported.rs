@@ -11,7 +11,7 @@ macro_rules! unsupported {
             $($(
                 #[doc = concat!($what, ": not supported.")]
                 fn $name() {
-                    Err(Error::NotSupported(stringify!($name)))
+                    Err(Error::NotSupported($what))
                 }
             )*)*
         }

@@ -8,6 +8,9 @@ use super::device;
 use super::module::Function;
 use crate::error::{Error, Result, invalid};
 
+/// Most blocks of a launch that the emulator runs.
+const MOST_BLOCKS: u128 = 1 << 32;
+
 /// A kernel with all that it needs to run.
 #[derive(Debug)]
 pub(crate) struct Launch {
@@ -33,6 +36,9 @@ pub(crate) fn check(function: &Function, grid: &Grid) -> Result<()> {
         if i64::from(grid.blocks[axis]) > i64::from(device::attribute(number)?) {
             return Err(invalid!("`{name}`: {} blocks along axis {axis}", grid.blocks[axis]));
         }
+    }
+    if grid.blocks.iter().map(|&n| u128::from(n)).product::<u128>() > MOST_BLOCKS {
+        return Err(Error::Resources(format!("`{name}`: {:?} blocks, more than {MOST_BLOCKS} in all", grid.blocks)));
     }
     for (axis, number) in [2, 3, 4].into_iter().enumerate() {
         if i64::from(grid.threads[axis]) > i64::from(device::attribute(number)?) {
