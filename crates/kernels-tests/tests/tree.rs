@@ -12,6 +12,9 @@ const LARGEST: f32 = 3.0;
 /// Capacities around full blocks, full nodes and full levels.
 const CAPACITIES: [usize; 10] = [1, 2, 15, 16, 17, 255, 256, 257, 4097, 5000];
 
+const INDEPENDENT: &str = "seg_tree_sample_f32";
+const STRATIFIED: &str = "seg_tree_sample_stratified_f32";
+
 /// A tree on a device.
 struct Tree {
     bench: Bench,
@@ -135,13 +138,13 @@ fn searches_find_the_same_leaves() {
     }
 }
 
-fn sample(device: &Tree, m: usize, first: u64) -> (Vec<u32>, Vec<u64>) {
+fn sample(device: &Tree, kernel: &str, m: usize, first: u64) -> (Vec<u32>, Vec<u64>) {
     let (out, weights) = (device.bench.room::<u32>(m), device.bench.room::<u64>(m));
     let tree =
         [(&device.leaves).into(), (&device.nodes).into(), (&device.total).into(), (&out).into(), (&weights).into()];
     let draws = [Arg::U64(3), Arg::U64(9), Arg::U64(first)];
     let args = [&tree[..], &device.sizes(m), &draws].concat();
-    device.bench.run("seg_tree_sample_f32", 16 * m, 128, &args);
+    device.bench.run(kernel, 16 * m, 128, &args);
     (device.bench.read(&out), device.bench.read(&weights))
 }
 
@@ -150,9 +153,12 @@ fn draws_are_the_same() {
     for capacity in CAPACITIES {
         let (device, host) = both(capacity);
         for m in [1, 7, 64, 333] {
-            let mut expected = vec![0; m];
-            host.sample(&Stream::new(3, 9), u64::MAX - 5, &mut expected).unwrap();
-            assert_eq!(sample(&device, m, u64::MAX - 5).0, expected, "capacity {capacity}");
+            // Numbers of blocks wrap.
+            let (stream, first, mut expected) = (Stream::new(3, 9), u64::MAX - 5, vec![0; m]);
+            host.sample(&stream, first, &mut expected).unwrap();
+            assert_eq!(sample(&device, INDEPENDENT, m, first).0, expected, "capacity {capacity}");
+            host.sample_stratified(&stream, first, &mut expected).unwrap();
+            assert_eq!(sample(&device, STRATIFIED, m, first).0, expected, "capacity {capacity}");
         }
     }
 }
@@ -160,8 +166,10 @@ fn draws_are_the_same() {
 #[test]
 fn an_empty_tree_draws_nothing() {
     for capacity in CAPACITIES {
-        let (out, weights) = sample(&Tree::new(capacity), 5, 0);
-        assert_eq!((out, weights), (vec![u32::MAX; 5], vec![0; 5]));
+        for kernel in [INDEPENDENT, STRATIFIED] {
+            let (out, weights) = sample(&Tree::new(capacity), kernel, 5, 0);
+            assert_eq!((out, weights), (vec![u32::MAX; 5], vec![0; 5]));
+        }
     }
 }
 

@@ -41,7 +41,10 @@ struct Places {
 
 impl Places {
     fn new() -> Result<Self> {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        // Cargo's at run time, as long as it is cargo that runs this: two checkouts may share a target folder.
+        let own =
+            std::env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from);
+        let root = own.join("../..");
         let root = fs::canonicalize(&root).with_context(|| format!("no repository at {}", root.display()))?;
         let krate = root.join("kernels-gpu");
         let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
