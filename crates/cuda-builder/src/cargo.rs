@@ -31,10 +31,8 @@ pub(crate) struct Built {
     pub(crate) name: String,
     /// The crate's rlib and then those of its dependencies, sorted by name.
     pub(crate) rlibs: Vec<PathBuf>,
-    /// The list of source files that cargo keeps beside the crate's rlib.
-    pub(crate) dep_info: PathBuf,
-    /// `Cargo.toml` of the crate and of its dependencies by path.
-    pub(crate) manifests: Vec<PathBuf>,
+    /// `Cargo.toml` and rlib of the crate and of its dependencies by path.
+    pub(crate) local: Vec<(PathBuf, PathBuf)>,
 }
 
 pub(crate) fn build(job: &Job<'_>) -> Result<Built, Error> {
@@ -122,7 +120,7 @@ fn collect(job: &Job<'_>, said: &str) -> Result<Built, Error> {
     let unclear = |text: &str| Error::Output { program: "cargo", text: text.to_owned() };
     let manifest = job.krate.join("Cargo.toml");
     let for_device = job.target_dir.join(TARGET);
-    let (mut own, mut others, mut manifests) = (None, Vec::new(), Vec::new());
+    let (mut own, mut others, mut local) = (None, Vec::new(), Vec::new());
     for line in said.lines().filter(|line| line.starts_with('{')) {
         let message: Message = serde_json::from_str(line).map_err(|_| unclear(line))?;
         let Message::CompilerArtifact { manifest_path, package_id, target, filenames } = message else { continue };
@@ -131,7 +129,7 @@ fn collect(job: &Job<'_>, said: &str) -> Result<Built, Error> {
         let Some(rlib) = filenames.into_iter().find(is_rlib) else { continue };
         // The library's own source belongs to the compiler.
         if package_id.starts_with("path+") && !manifest_path.starts_with(&job.toolchain.rustc.sysroot) {
-            manifests.push(manifest_path.clone());
+            local.push((manifest_path.clone(), rlib.clone()));
         }
         if manifest_path == manifest {
             own = Some((target.name, rlib));
@@ -141,7 +139,6 @@ fn collect(job: &Job<'_>, said: &str) -> Result<Built, Error> {
     }
     let (name, own) = own.ok_or_else(|| unclear("no library was built"))?;
     others.sort();
-    let dep_info = own.with_extension("d");
     let rlibs = std::iter::once(own).chain(others.into_iter().map(|(_, rlib)| rlib)).collect();
-    Ok(Built { name: name.replace('-', "_"), rlibs, dep_info, manifests })
+    Ok(Built { name: name.replace('-', "_"), rlibs, local })
 }

@@ -8,14 +8,33 @@ use std::path::{Path, PathBuf};
 
 /// Sources of the crate and of its dependencies by path, their manifests, and the lock file.
 pub(crate) fn of(krate: &Path, built: &Built) -> Result<Vec<PathBuf>, Error> {
-    let text = fs::read_to_string(&built.dep_info).map_err(Error::file("read", &built.dep_info))?;
-    let mut sources: BTreeSet<_> = rule(&text).into_iter().map(|path| krate.join(path)).collect();
-    sources.extend(built.manifests.iter().cloned());
+    let mut sources = BTreeSet::new();
+    for (manifest, rlib) in &built.local {
+        let (path, folder) = (dep_info(rlib), manifest.parent().unwrap_or(krate));
+        let text = fs::read_to_string(&path).map_err(Error::file("read", &path))?;
+        sources.extend(rule(&text).iter().map(|path| locate(folder, path)));
+        sources.insert(manifest.clone());
+    }
     let lock = krate.join("Cargo.lock");
     if lock.is_file() {
         sources.insert(lock);
     }
     Ok(sources.into_iter().collect())
+}
+
+/// The list of source files beside an rlib: cargo's, which has the rlib's name and tells of dependencies too, or else the
+/// compiler's.
+fn dep_info(rlib: &Path) -> PathBuf {
+    let of_cargo = rlib.with_extension("d");
+    let stem = rlib.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    let of_compiler = rlib.with_file_name(format!("{}.d", stem.strip_prefix("lib").unwrap_or(&stem)));
+    if of_cargo.is_file() { of_cargo } else { of_compiler }
+}
+
+/// Paths are relative to the folder of the crate or of its workspace.
+fn locate(folder: &Path, path: &Path) -> PathBuf {
+    let found = folder.ancestors().map(|folder| folder.join(path)).find(|path| path.is_file());
+    found.unwrap_or_else(|| folder.join(path))
 }
 
 /// The prerequisites of the first rule of a makefile; spaces in their names are escaped.
