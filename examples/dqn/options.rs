@@ -62,9 +62,9 @@ pub(crate) struct Options {
 }
 
 impl Default for Options {
-    /// Those of `configs/dqn_cartpole.toml`.
+    /// Those of `dqn/cartpole.toml`.
     fn default() -> Self {
-        toml::from_str(include_str!("../configs/dqn_cartpole.toml")).expect("a test reads the shipped configuration")
+        toml::from_str(include_str!("cartpole.toml")).expect("a test reads the shipped configuration")
     }
 }
 
