@@ -58,7 +58,7 @@ impl PrioritizedReplay {
             while span < n_step.steps
                 && let Some(next) = self.next(item)
             {
-                sum = discount.mul_add(self.reward(n_step, next.slot), sum);
+                sum = arith::fma(discount, self.reward(n_step, next.slot), sum);
                 discount *= n_step.discount;
                 span += 1;
                 item = next;

@@ -43,7 +43,7 @@ impl BetaSchedule {
         }
         let share = (step as f64 / self.steps as f64) as f32;
         // The difference may have been rounded up.
-        (self.end - self.start).mul_add(share, self.start).min(self.end)
+        arith::fma(self.end - self.start, share, self.start).min(self.end)
     }
 }
 
