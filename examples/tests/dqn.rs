@@ -16,7 +16,6 @@ mod run;
 mod streams;
 
 use std::num::NonZeroU64;
-use std::process::Command;
 
 use agent::Agent;
 use arith::random::Stream;
@@ -241,25 +240,13 @@ fn the_same_seed_gives_the_same_bits_on_any_number_of_threads() {
 #[test]
 #[ignore = "run by the_bits_do_not_depend_on_the_instruction_set, in a process of its own"]
 fn child() {
-    println!("isa {:?} digest {}", arith::simd::Isa::detect(), digest(&small(), Par::Serial));
+    test_support::isa::print(arith::simd::Isa::detect(), &digest(&small(), Par::Serial));
 }
 
 #[test]
 fn the_bits_do_not_depend_on_the_instruction_set() {
     let expected = digest(&small(), Par::Serial);
-    for (limit, isa) in [("scalar", "Scalar"), ("avx2", "Avx2"), ("avx512", "Avx512")] {
-        let output = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "child", "--ignored", "--nocapture"])
-            .env("LOCKSTEP_ISA", limit)
-            .output()
-            .unwrap();
-        let text = String::from_utf8_lossy(&output.stdout);
-        assert!(text.contains(&format!("digest {expected}")), "{limit}: {text}");
-        // The limit took effect, as far as the machine goes.
-        let found = format!("{:?}", arith::simd::Isa::detect());
-        assert!(text.contains(&format!("isa {isa} ")) || text.contains(&format!("isa {found} ")), "{limit}: {text}");
-        assert!(limit != "scalar" || text.contains("isa Scalar "), "{text}");
-    }
+    test_support::isa::assert_same_bits(&expected, arith::simd::Isa::detect());
 }
 
 #[test]

@@ -14,7 +14,7 @@ mod options;
 mod streams;
 
 use agent::Agent;
-use counting_alloc::{Counting, allocations_of};
+use test_support::{Counting, allocations_of};
 use linalg::Par;
 use options::Options;
 use trainer::env::CartPole;

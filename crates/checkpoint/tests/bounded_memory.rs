@@ -4,7 +4,7 @@ use std::alloc::{GlobalAlloc, Layout};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use checkpoint::{Reader, Writer};
-use counting_alloc::{Counting, allocations_of};
+use test_support::{Counting, allocations_of};
 
 /// Counts, and remembers the largest request, in bytes.
 struct Largest;

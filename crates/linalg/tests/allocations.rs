@@ -2,8 +2,8 @@
 
 mod support;
 
-use counting_alloc::{Counting, allocations};
 use linalg::{MatMut, MatRef, PackedB, Par, Scratch};
+use test_support::{Counting, allocations};
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;

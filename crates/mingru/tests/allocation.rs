@@ -1,7 +1,7 @@
 //! Hot paths allocate nothing once their buffers have been used.
 mod common;
 use common::*;
-use counting_alloc::{Counting, allocations};
+use test_support::{Counting, allocations};
 use mingru::{
     Backward, Forward, Gradients, MinGruStack, Outputs, Par, Shape, StackForward, StackGradients, StackStep, Step,
 };

@@ -1,7 +1,7 @@
 //! Once there is room, nothing allocates. One test only: the counter belongs to the process.
 
 use arith::random::Stream;
-use counting_alloc::{Counting, allocations_of};
+use test_support::{Counting, allocations_of};
 use per_core::Cdf;
 
 #[global_allocator]

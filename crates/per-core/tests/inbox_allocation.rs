@@ -1,6 +1,6 @@
 //! Pushes never allocate; drains only until the replay has seen some of their size. One test only: the counter belongs to the process.
 
-use counting_alloc::{Counting, allocations_of};
+use test_support::{Counting, allocations_of};
 use per_core::replay::{Columns, Config, PrioritizedReplay};
 
 #[global_allocator]

@@ -1,6 +1,6 @@
 //! A replay allocates nothing once it has seen a batch of each size. One test only: the counter belongs to the process.
 
-use counting_alloc::{Counting, allocations_of};
+use test_support::{Counting, allocations_of};
 use per_core::PrioritizedReplay;
 use per_core::replay::{AllZero, Columns, Config, Draws, Episodes, Handle, NStep, NewItems, Weights};
 

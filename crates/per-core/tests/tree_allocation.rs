@@ -1,7 +1,7 @@
 //! Trees allocate when they are made and never after. One test only: the counter belongs to the process.
 
 use arith::random::Stream;
-use counting_alloc::{Counting, allocations_of};
+use test_support::{Counting, allocations_of};
 use per_core::{DistinctScratch, MaxTree, MinTree, SumTree};
 
 #[global_allocator]

@@ -1,6 +1,6 @@
 //! A compiled update allocates nothing.
 
-use counting_alloc::{Counting, allocations};
+use test_support::{Counting, allocations};
 use trainer::env::{CartPole, VecEnv};
 use trainer::{Config, Learner, PolicyConfig, PriorityConfig, UpdatePlan};
 

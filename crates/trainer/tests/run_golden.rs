@@ -1,6 +1,5 @@
 //! A run's bits, written down: on another machine, or with another instruction set, they must be these.
 
-use std::process::Command;
 
 use sha2::{Digest, Sha256};
 use trainer::env::CartPole;
@@ -37,22 +36,10 @@ fn the_parameters_have_these_bits() {
 #[test]
 #[ignore = "run by the_bits_do_not_depend_on_the_instruction_set, in a process of its own"]
 fn child() {
-    println!("isa {:?} digest {}", arith::simd::Isa::detect(), run());
+    test_support::isa::print(arith::simd::Isa::detect(), &run());
 }
 
 #[test]
 fn the_bits_do_not_depend_on_the_instruction_set() {
-    for (limit, isa) in [("scalar", "Scalar"), ("avx2", "Avx2"), ("avx512", "Avx512")] {
-        let output = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "child", "--ignored", "--nocapture"])
-            .env("LOCKSTEP_ISA", limit)
-            .output()
-            .unwrap();
-        let text = String::from_utf8_lossy(&output.stdout);
-        assert!(text.contains(&format!("digest {GOLDEN}")), "{limit}: {text}");
-        // The limit took effect, as far as the machine goes.
-        let found = format!("{:?}", arith::simd::Isa::detect());
-        assert!(text.contains(&format!("isa {isa} ")) || text.contains(&format!("isa {found} ")), "{limit}: {text}");
-        assert!(limit != "scalar" || text.contains("isa Scalar "), "{text}");
-    }
+    test_support::isa::assert_same_bits(GOLDEN, arith::simd::Isa::detect());
 }

@@ -1,0 +1,6 @@
+//! What the tests of several crates share.
+
+mod alloc;
+pub mod isa;
+
+pub use alloc::{Counting, allocations, allocations_of};
