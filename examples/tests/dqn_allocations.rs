@@ -14,9 +14,9 @@ mod options;
 mod streams;
 
 use agent::Agent;
-use test_support::{Counting, allocations_of};
 use linalg::Par;
 use options::Options;
+use test_support::{Counting, allocations_of};
 use trainer::env::CartPole;
 
 #[global_allocator]

@@ -1,10 +1,10 @@
 //! Hot paths allocate nothing once their buffers have been used.
 mod common;
 use common::*;
-use test_support::{Counting, allocations};
 use mingru::{
     Backward, Forward, Gradients, MinGruStack, Outputs, Par, Shape, StackForward, StackGradients, StackStep, Step,
 };
+use test_support::{Counting, allocations};
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;

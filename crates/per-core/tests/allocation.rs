@@ -1,8 +1,8 @@
 //! Once there is room, nothing allocates. One test only: the counter belongs to the process.
 
 use arith::random::Stream;
-use test_support::{Counting, allocations_of};
 use per_core::Cdf;
+use test_support::{Counting, allocations_of};
 
 #[global_allocator]
 static COUNTING: Counting = Counting;

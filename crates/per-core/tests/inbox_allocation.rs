@@ -1,7 +1,7 @@
 //! Pushes never allocate; drains only until the replay has seen some of their size. One test only: the counter belongs to the process.
 
-use test_support::{Counting, allocations_of};
 use per_core::replay::{Columns, Config, PrioritizedReplay};
+use test_support::{Counting, allocations_of};
 
 #[global_allocator]
 static COUNTING: Counting = Counting;

@@ -1,8 +1,8 @@
 //! A replay allocates nothing once it has seen a batch of each size. One test only: the counter belongs to the process.
 
-use test_support::{Counting, allocations_of};
 use per_core::PrioritizedReplay;
 use per_core::replay::{AllZero, Columns, Config, Draws, Episodes, Handle, NStep, NewItems, Weights};
+use test_support::{Counting, allocations_of};
 
 #[global_allocator]
 static COUNTING: Counting = Counting;

@@ -1,9 +1,9 @@
 //! Once there is room, nothing allocates. One test only: the counter belongs to the process.
 
 use arith::random::Stream;
-use test_support::{Counting, allocations_of};
 use per_core::Cdf;
 use per_core::resample::{self, Base, Batch, Random, Scheme, Scratch};
+use test_support::{Counting, allocations_of};
 
 #[global_allocator]
 static COUNTING: Counting = Counting;

@@ -1,8 +1,8 @@
 //! Trees allocate when they are made and never after. One test only: the counter belongs to the process.
 
 use arith::random::Stream;
-use test_support::{Counting, allocations_of};
 use per_core::{DistinctScratch, MaxTree, MinTree, SumTree};
+use test_support::{Counting, allocations_of};
 
 #[global_allocator]
 static COUNTING: Counting = Counting;

@@ -1,6 +1,5 @@
 //! A run's bits, written down: on another machine, or with another instruction set, they must be these.
 
-
 use sha2::{Digest, Sha256};
 use trainer::env::CartPole;
 use trainer::{Config, PolicyConfig, PriorityConfig, Trainer};
