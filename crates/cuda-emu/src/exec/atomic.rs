@@ -2,14 +2,13 @@
 
 use std::sync::atomic::Ordering;
 
-use super::access::{
-    Regions, addresses, by_space, check_global_read, check_global_write, check_shared_read, check_shared_write, inside,
-};
 use super::env::{Env, Mode, Place};
+use super::request::Request;
 use super::step::lanes;
 use super::warp::{Activation, Warp};
+use super::watch;
 use crate::fault::{Fault, FaultKind};
-use crate::lanes::{LANES, NONE, read_lane, write_lane};
+use crate::lanes::{NONE, read_lane, write_lane};
 use crate::memory::{Region, Word};
 use crate::program::Atomic;
 use crate::types::Space;
@@ -23,42 +22,32 @@ impl Warp {
         mask: u32,
         place: Place,
     ) -> Result<(), Box<Fault>> {
-        let all = addresses(&activation.file, &atomic.address);
         if M::COUNT {
             env.counters.atomics += u64::from(mask.count_ones());
         }
-        if atomic.space != Space::Generic {
-            return self.atomic_in::<M>(env, activation, atomic, atomic.space, &all, mask, place);
-        }
-        for (space, mask, all) in by_space(mask, &all) {
-            self.atomic_in::<M>(env, activation, atomic, space, &all, mask, place)?;
-        }
-        Ok(())
+        let bytes = u64::from(atomic.width);
+        let request = Request::new(&activation.file, &atomic.address, atomic.space, bytes, mask, place);
+        request.by_space(|request| self.atomic_in::<M>(env, activation, atomic, request))
     }
 
-    #[allow(clippy::too_many_arguments)]
     fn atomic_in<M: Mode>(
         &mut self,
         env: &mut Env<'_>,
         activation: &mut Activation,
         atomic: &Atomic,
-        space: Space,
-        all: &[u64; LANES],
-        mask: u32,
-        place: Place,
+        request: &Request,
     ) -> Result<(), Box<Fault>> {
-        let bytes = u64::from(atomic.width);
-        match space {
+        match request.space {
             Space::Shared | Space::Local => {
-                let shared = space == Space::Shared;
+                let shared = request.space == Space::Shared;
                 let limit = if shared { env.launch.shared_bytes } else { activation.end };
-                inside(env, space, all, limit, bytes, mask, place)?;
+                request.inside(env, limit)?;
                 if M::CHECK && shared {
-                    check_shared_read(env, true, all, bytes, mask, place)?;
+                    watch::shared_read(env, request, true)?;
                 }
-                for lane in lanes(mask) {
+                for lane in lanes(request.mask) {
                     if M::CHECK && shared {
-                        check_shared_write(env, true, all[lane], bytes, false, place, lane)?;
+                        watch::shared_write(env, &request.lane(lane, true), false)?;
                     }
                     let (b, c) = operands(&activation.file, atomic, lane);
                     let (memory, base) = if shared {
@@ -67,7 +56,7 @@ impl Warp {
                         let base = lane * self.local.stride as usize;
                         (self.local.bytes_mut(), base)
                     };
-                    let at = base + all[lane] as usize;
+                    let at = base + request.at[lane] as usize;
                     let old = match atomic.width {
                         2 => plain::<u16>(memory, at, atomic.update, b, c),
                         4 => plain::<u32>(memory, at, atomic.update, b, c),
@@ -76,12 +65,9 @@ impl Warp {
                     give(&mut activation.file, atomic, lane, old);
                 }
             }
-            Space::Param => {
-                let lane = mask.trailing_zeros() as usize;
-                return Err(env.access_fault(FaultKind::ReadOnly, place, lane, space, all[lane]));
-            }
+            Space::Param => return Err(request.read_only(env)),
             Space::Global | Space::Const | Space::Generic => {
-                let regions: Regions = self.locate(env, all, bytes, mask, place)?;
+                let regions = self.locate(env, request)?;
                 env.informed = true;
                 if M::CHECK
                     && atomic.ordered
@@ -90,16 +76,17 @@ impl Warp {
                     shadow.fence(env.linear);
                 }
                 let launch = env.launch;
-                for lane in lanes(mask) {
+                for lane in lanes(request.mask) {
                     let index = regions.of(lane);
                     let region = &*launch.memory.live[index];
                     if region.constant {
-                        return Err(env.access_fault(FaultKind::ReadOnly, place, lane, space, all[lane]));
+                        return Err(request.fault(env, FaultKind::ReadOnly, lane));
                     }
-                    let at = all[lane] - region.base;
+                    let at = request.at[lane] - region.base;
                     if M::CHECK {
-                        check_global_read(env, index, region, true, all[lane], bytes, place, lane)?;
-                        check_global_write(env, index, region, true, at, bytes, false, place, lane)?;
+                        let one = request.lane(lane, true);
+                        watch::global_read(env, &one, index, region)?;
+                        watch::global_write(env, &one, index, region, false)?;
                     }
                     let (b, c) = operands(&activation.file, atomic, lane);
                     let old = exchange(region, at, atomic.width, |old| (atomic.update)(old, b, c));

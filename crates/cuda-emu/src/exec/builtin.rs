@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::access::window;
 use super::env::{Env, Place};
+use super::request::window;
 use super::step::lanes;
 use super::warp::{Activation, Warp};
 use crate::fault::{Fault, FaultKind};

@@ -3,6 +3,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 
+use super::request::LaneRequest;
 use crate::check::{Accessor, Clocks, Conflict, GlobalShadow, SharedShadow};
 use crate::count::Counters;
 use crate::fault::{Fault, FaultKind, Nearest};
@@ -160,28 +161,20 @@ impl Env<'_> {
         })
     }
 
-    pub(super) fn accessor(&self, place: Place, lane: usize, atomic: bool) -> Accessor<'_> {
+    pub(super) fn accessor(&self, one: &LaneRequest) -> Accessor<'_> {
         Accessor {
             block: self.linear,
-            thread: place.thread(lane),
-            clock: self.clocks.row(place.warp as usize),
-            atomic,
+            thread: one.place.thread(one.lane),
+            clock: self.clocks.row(one.place.warp as usize),
+            atomic: one.atomic,
             informed: self.informed,
         }
     }
 
     #[cold]
-    pub(super) fn race(
-        &self,
-        conflict: Conflict,
-        write: bool,
-        place: Place,
-        lane: usize,
-        space: Space,
-        address: u64,
-    ) -> Box<Fault> {
-        let other_block = if space == Space::Shared { self.linear } else { conflict.block };
+    pub(super) fn race(&self, conflict: Conflict, write: bool, one: &LaneRequest) -> Box<Fault> {
+        let other_block = if one.space == Space::Shared { self.linear } else { conflict.block };
         let kind = FaultKind::Race { write, other_write: conflict.write, other_block, other_thread: conflict.thread };
-        self.access_fault(kind, place, lane, space, address)
+        one.fault(self, kind)
     }
 }

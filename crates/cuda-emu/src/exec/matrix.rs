@@ -1,8 +1,9 @@
 //! `ldmatrix`, `stmatrix` and `mma.sync`, with fragments laid out as the PTX ISA's figures have them.
 
-use super::access::{addresses, check_shared_read, check_shared_write, inside, window};
 use super::env::{Env, Mode, Place};
+use super::request::{Request, window};
 use super::warp::{Activation, Warp};
+use super::watch;
 use crate::count::bank_conflicts;
 use crate::fault::{Fault, FaultKind};
 use crate::lanes::{Brain, Half, Ieee, LANES, NARROW, read_lane, write_lane};
@@ -21,11 +22,11 @@ impl Warp {
         load: &LoadMatrix,
         place: Place,
     ) -> Result<(), Box<Fault>> {
-        let mut all = addresses(&activation.file, &load.address);
         let count = load.registers.len();
         let mask = if count == 4 { u32::MAX } else { (1 << (8 * count)) - 1 };
+        let mut request = Request::new(&activation.file, &load.address, Space::Shared, ROW, mask, place);
         if load.space == Space::Generic {
-            for (lane, address) in all.iter_mut().enumerate().take(8 * count) {
+            for (lane, address) in request.at.iter_mut().enumerate().take(8 * count) {
                 let (space, offset) = window(*address);
                 if space != Space::Shared {
                     return Err(env.access_fault(FaultKind::OutOfBounds { bytes: ROW }, place, lane, space, *address));
@@ -33,7 +34,7 @@ impl Warp {
                 *address = offset;
             }
         }
-        inside(env, Space::Shared, &all, env.launch.shared_bytes, ROW, mask, place)?;
+        request.inside(env, env.launch.shared_bytes)?;
         if M::COUNT {
             let requests = if load.store {
                 &mut env.counters.shared_store_requests
@@ -41,15 +42,15 @@ impl Warp {
                 &mut env.counters.shared_load_requests
             };
             *requests += 1;
-            env.counters.shared_bank_conflicts += bank_conflicts(&all, ROW, mask);
+            env.counters.shared_bank_conflicts += bank_conflicts(&request.at, ROW, mask);
         }
         if M::CHECK {
             if load.store {
-                for (lane, &address) in all.iter().enumerate().take(8 * count) {
-                    check_shared_write(env, false, address, ROW, false, place, lane)?;
+                for lane in 0..8 * count {
+                    watch::shared_write(env, &request.lane(lane, false), false)?;
                 }
             } else {
-                check_shared_read(env, false, &all, ROW, mask, place)?;
+                watch::shared_read(env, &request, false)?;
             }
         }
         for (i, &register) in load.registers.iter().enumerate() {
@@ -60,7 +61,7 @@ impl Warp {
                     if load.transposed {
                         std::mem::swap(&mut row, &mut column);
                     }
-                    let at = all[8 * i + row] as usize + 2 * column;
+                    let at = request.at[8 * i + row] as usize + 2 * column;
                     if load.store {
                         let value = (pair >> (16 * half)) as u16;
                         env.shared_bytes_mut()[at..at + 2].copy_from_slice(&value.to_le_bytes());
