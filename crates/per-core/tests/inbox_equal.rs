@@ -119,7 +119,7 @@ fn draw_and_update(one: &mut PrioritizedReplay, two: &mut PrioritizedReplay, fie
     let draws = [one.sample_proportional(&mut batches[0], 0.5), two.sample_proportional(&mut batches[1], 0.5)];
     let [Ok(()), Ok(())] = draws else {
         // All priorities are zero.
-        assert!(draws.iter().all(|draw| matches!(draw, Err(Error::Sampler(_)))), "{draws:?}");
+        assert!(draws.iter().all(|draw| matches!(draw, Err(Error::AllZero { .. }))), "{draws:?}");
         return;
     };
     let [first, second] = &batches;

@@ -47,7 +47,7 @@ pub enum NewItems {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum AllZero {
-    /// It is refused ([`crate::Error::AllZero`]).
+    /// It is refused ([`Error::AllZero`](super::Error::AllZero)).
     #[default]
     Error,
     /// All items are equally likely, with weights of 1.

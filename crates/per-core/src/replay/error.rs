@@ -173,6 +173,20 @@ pub enum Error {
         /// How many there may be.
         max: usize,
     },
+    /// Every item has priority zero, so there is nothing to draw.
+    #[error("all {items} items have priority zero")]
+    AllZero {
+        /// How many items there are.
+        items: usize,
+    },
+    /// Fewer items can be drawn than draws without replacement were asked for.
+    #[error("{draws} draws without replacement, but only {items} items can be drawn")]
+    TooFewItems {
+        /// How many draws were asked for.
+        draws: usize,
+        /// How many items have a priority above zero, or are there where none has and all are equally likely.
+        items: usize,
+    },
     /// There are no items.
     #[error("there are no items to draw from")]
     NoItems,

@@ -42,10 +42,9 @@ impl PrioritizedReplay {
     /// The draws are those with addresses [`draws_made`](Self::draws_made) and on, and as many as the batch has are counted.
     ///
     /// # Errors
-    /// [`Error::InvalidBeta`], [`Error::ForeignBatch`]; [`Error::NoItems`]; [`Error::Sampler`] with
-    /// [`AllZero`](crate::Error::AllZero) where all priorities are zero (unless [`Config::all_zero`](super::Config) says
-    /// otherwise) and [`TooFewPositive`](crate::Error::TooFewPositive) where fewer are above zero than are to be drawn without
-    /// replacement. Then neither the batch nor the count has changed.
+    /// [`Error::InvalidBeta`], [`Error::ForeignBatch`], [`Error::NoItems`]; [`Error::AllZero`] unless
+    /// [`Config::all_zero`](super::Config) says otherwise; [`Error::TooFewItems`] for draws without replacement. Then neither
+    /// the batch nor the count has changed.
     pub fn sample_proportional(&mut self, batch: &mut Batch, beta: f32) -> Result<(), Error> {
         self.sample_proportional_at(self.draws_made, batch, beta)?;
         self.draws_made = self.draws_made.wrapping_add(batch.draws as u64);
@@ -65,8 +64,19 @@ impl PrioritizedReplay {
         if self.present == 0 {
             return Err(Error::NoItems);
         }
-        if self.powers.total() == 0 && self.config.all_zero == AllZero::Uniform {
-            self.draw_uniformly(index, batch)?;
+        // What can be drawn: those above zero, or all where none is.
+        let (items, all_zero) = match self.powers.positive() {
+            0 => (self.present, true),
+            positive => (positive, false),
+        };
+        if all_zero && self.config.all_zero == AllZero::Error {
+            return Err(Error::AllZero { items });
+        }
+        if self.config.draws == Draws::Distinct && batch.draws > items {
+            return Err(Error::TooFewItems { draws: batch.draws, items });
+        }
+        if all_zero {
+            self.draw_uniformly(index, batch);
             batch.weights.fill(1.0);
         } else {
             self.draw(index, batch)?;
@@ -95,11 +105,7 @@ impl PrioritizedReplay {
             Draws::Independent => self.powers.draw_independent(isa, &stream, index, &mut batch.drawn, tell)?,
             Draws::Stratified => self.powers.draw_stratified(isa, &stream, index, &mut batch.drawn, tell)?,
             Draws::Distinct => {
-                self.powers.sample_distinct(&stream, index, &mut batch.distinct, &mut batch.indices)?;
-                for (out, &leaf) in batch.drawn.iter_mut().zip(&batch.indices) {
-                    self.fetch(leaf as usize);
-                    *out = (leaf, self.powers.weight_of(leaf));
-                }
+                self.powers.draw_distinct(isa, &stream, index, &mut batch.distinct, &mut batch.drawn, tell)?;
             }
         }
         for ((index, mass), &(leaf, weight)) in batch.indices.iter_mut().zip(&mut batch.masses).zip(&batch.drawn) {
@@ -124,7 +130,7 @@ impl PrioritizedReplay {
     }
 
     /// Slots of items, all equally likely.
-    fn draw_uniformly(&self, index: u64, batch: &mut Batch) -> Result<(), Error> {
+    fn draw_uniformly(&self, index: u64, batch: &mut Batch) {
         let (stream, draws) = (self.stream(), batch.draws as u64);
         let items = self.present as u64;
         // Ranks among the items, in the order of the slots.
@@ -141,17 +147,10 @@ impl PrioritizedReplay {
                     *out = ((j * items + within) / draws) as u32;
                 }
             }
-            Draws::Distinct => {
-                if batch.draws > self.present {
-                    let (operation, positive) = ("PrioritizedReplay::sample_proportional", self.present);
-                    return Err(crate::Error::TooFewPositive { operation, draws: batch.draws, positive }.into());
-                }
-                distinct_ranks(&stream, index, items, &mut batch.indices);
-            }
+            Draws::Distinct => distinct_ranks(&stream, index, items, &mut batch.indices),
         }
         self.ranks_to_slots(&mut batch.indices);
         batch.masses.fill(0);
-        Ok(())
     }
 
     /// Replaces ranks among the items by their slots.

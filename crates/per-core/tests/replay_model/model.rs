@@ -1,8 +1,8 @@
 //! What a replay is, by its definition: a plain vector of items, a number for the next one, and sums anew each time.
 
 use arith::random::Stream;
-use per_core::replay::{AllZero, Config, Draws, NewItems, Weights};
-use per_core::{DistinctScratch, Error, SumTree, oracle};
+use per_core::replay::{AllZero, Config, Draws, Error, NewItems, Weights};
+use per_core::{DistinctScratch, SumTree, oracle};
 
 /// An item: all its rows are functions of `tag`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -139,15 +139,24 @@ impl Model {
     /// What `draws` draws from address `index` on give.
     pub(crate) fn draw(&self, index: u64, draws: usize, beta: f32) -> Result<Expected, Error> {
         let (tree, stream) = (self.tree(), Stream::new(self.config.seed, self.config.stream));
-        if tree.total() == 0 && self.config.all_zero == AllZero::Uniform {
+        if tree.total() == 0 && self.config.all_zero == AllZero::Error {
+            return Err(Error::AllZero { items: self.items().count() });
+        }
+        if tree.total() == 0 {
             let slots = self.draw_uniformly(&stream, index, draws)?;
             return Ok(Expected { slots, weights: vec![1.0; draws], exact: vec![1.0; draws] });
         }
+        let positive = self.powers().iter().filter(|&&p| p > 0.0).count();
+        if self.config.draws == Draws::Distinct && draws > positive {
+            return Err(Error::TooFewItems { draws, items: positive });
+        }
         let mut leaves = vec![0; draws];
         match self.config.draws {
-            Draws::Independent => tree.sample(&stream, index, &mut leaves)?,
-            Draws::Stratified => tree.sample_stratified(&stream, index, &mut leaves)?,
-            Draws::Distinct => tree.sample_distinct(&stream, index, &mut DistinctScratch::default(), &mut leaves)?,
+            Draws::Independent => tree.sample(&stream, index, &mut leaves).unwrap(),
+            Draws::Stratified => tree.sample_stratified(&stream, index, &mut leaves).unwrap(),
+            Draws::Distinct => {
+                tree.sample_distinct(&stream, index, &mut DistinctScratch::default(), &mut leaves).unwrap();
+            }
             other => panic!("{other:?}"),
         }
         let slots: Vec<usize> = leaves.iter().map(|&leaf| leaf as usize).collect();
@@ -175,9 +184,9 @@ impl Model {
     /// Draws as from equal weights, one for each item, in the order of the slots.
     fn draw_uniformly(&self, stream: &Stream, index: u64, draws: usize) -> Result<Vec<usize>, Error> {
         let mut there: Vec<usize> = (0..self.slots.len()).filter(|&slot| self.slots[slot].is_some()).collect();
-        let (items, operation) = (there.len(), "PrioritizedReplay::sample_proportional");
+        let items = there.len();
         if self.config.draws == Draws::Distinct && draws > items {
-            return Err(Error::TooFewPositive { operation, draws, positive: items });
+            return Err(Error::TooFewItems { draws, items });
         }
         let place = |j: usize, stratum: u32, strata: usize, of: usize| {
             let block = stream.block(index.wrapping_add(j as u64));

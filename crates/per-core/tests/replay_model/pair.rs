@@ -196,7 +196,7 @@ impl Pair {
         };
         let expected = match self.model.items().next() {
             None => Err(Error::NoItems),
-            Some(_) => self.model.draw(at.unwrap_or(self.model.draws_made), draws, beta).map_err(Error::Sampler),
+            Some(_) => self.model.draw(at.unwrap_or(self.model.draws_made), draws, beta),
         };
         match expected {
             Ok(expected) => {

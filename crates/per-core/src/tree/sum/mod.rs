@@ -207,11 +207,6 @@ impl SumTree {
         &self.leaves
     }
 
-    /// [`weight`](Self::weight) of a leaf that there is, as draws name it.
-    pub(crate) fn weight_of(&self, leaf: u32) -> u64 {
-        self.quantize(self.leaf(leaf as usize))
-    }
-
     /// A priority that the tree has, in fixed point.
     pub(crate) fn quantize(&self, priority: f32) -> u64 {
         self.scale().quantize(priority)
