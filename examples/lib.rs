@@ -1,1 +1,3 @@
 //! Lockstep's examples: see the `[[example]]` entries of this package.
+
+pub mod picture;

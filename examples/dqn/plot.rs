@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Result, anyhow};
+use lockstep_examples::picture;
 use plotters::prelude::*;
 
 use crate::run::Run;
@@ -51,36 +52,12 @@ fn curve(runs: &[Run]) -> Vec<(f64, [f64; 3])> {
         .collect()
 }
 
-fn draw(path: &Path, prioritized: &[Run], uniform: &[Run]) -> Result<(), Box<dyn std::error::Error>> {
-    // A font of our own, so that the picture does not depend on what the machine has installed.
-    plotters::style::register_font("sans-serif", FontStyle::Normal, epaint_default_fonts::UBUNTU_LIGHT)
-        .map_err(|_| "the font is not valid")?;
+fn draw(path: &Path, prioritized: &[Run], uniform: &[Run]) -> Result<(), picture::Error> {
     let first = &prioritized.first().ok_or("no runs")?.options;
-    let end = first.total_steps as f64;
-    let area = BitMapBackend::new(path, (900, 540)).into_drawing_area();
-    area.fill(&WHITE)?;
     let title =
         format!("cartpole, DQN: return of {} greedy episodes, {} seeds", first.evaluation_episodes, prioritized.len());
-    let mut chart = ChartBuilder::on(&area)
-        .caption(title, ("sans-serif", 24))
-        .margin(16)
-        .x_label_area_size(48)
-        .y_label_area_size(64)
-        .build_cartesian_2d(0.0..end, 0.0..525.0)?;
-    chart
-        .configure_mesh()
-        .light_line_style(WHITE)
-        .bold_line_style(BLACK.mix(0.12))
-        .x_desc("environment steps")
-        .y_desc("return")
-        .x_label_formatter(&|x| format!("{:.0}k", x / 1e3))
-        .label_style(("sans-serif", 16))
-        .draw()?;
-    let goal = RGBColor(200, 80, 60);
-    chart
-        .draw_series(LineSeries::new([(0.0, first.score), (end, first.score)], goal.stroke_width(1)))?
-        .label(format!("score {:.2}", first.score))
-        .legend(move |(x, y)| PathElement::new([(x, y), (x + 20, y)], goal));
+    let area = picture::area(path)?;
+    let mut chart = picture::chart(&area, &title, first.total_steps as f64, 0.0..525.0, first.score)?;
     let kinds = [
         (format!("prioritized (alpha {}): median and range", first.alpha), prioritized, RGBColor(30, 100, 180)),
         ("uniform (alpha 0): median and range".to_owned(), uniform, RGBColor(210, 140, 20)),
@@ -90,19 +67,7 @@ fn draw(path: &Path, prioritized: &[Run], uniform: &[Run]) -> Result<(), Box<dyn
         let lows = curve.iter().map(|&(x, [low, ..])| (x, low));
         let highs = curve.iter().rev().map(|&(x, [.., high])| (x, high));
         chart.draw_series([Polygon::new(lows.chain(highs).collect::<Vec<_>>(), color.mix(0.15))])?;
-        let medians = curve.iter().map(|&(x, [_, median, _])| (x, median));
-        chart
-            .draw_series(LineSeries::new(medians, color.stroke_width(2)))?
-            .label(label)
-            .legend(move |(x, y)| PathElement::new([(x, y), (x + 20, y)], color.stroke_width(2)));
+        picture::line(&mut chart, &label, curve.iter().map(|&(x, [_, median, _])| (x, median)).collect(), color)?;
     }
-    chart
-        .configure_series_labels()
-        .position(SeriesLabelPosition::LowerRight)
-        .label_font(("sans-serif", 16))
-        .background_style(WHITE)
-        .border_style(BLACK)
-        .draw()?;
-    area.present()?;
-    Ok(())
+    picture::finish(chart, &area)
 }

@@ -336,3 +336,18 @@ st.shared.u8 [%r7], %r4; ld.shared.u8 %r5, [%r7]; add.u32 %r5, %r5, 2; st.shared
     let fault = bench.fault("k", &Grid::linear(1, 64), &[Arg::U64(data)]);
     assert!(matches!(fault.kind, FaultKind::Race { write: true, other_write: false, .. }), "{fault}");
 }
+
+#[test]
+fn a_list_of_arguments_at_any_address_prints_zeros() {
+    let bench = Bench::new(
+        ".extern .func (.param .b32 r) vprintf (.param .b64 a, .param .b64 b);
+.global .b8 text[7] = {37, 108, 100, 32, 37, 100, 0};
+.visible .entry k() { .reg .b64 %rd<4>;
+mov.u64 %rd1, text; cvta.global.u64 %rd1, %rd1; mov.u64 %rd2, -1;
+{ .param .b64 p; st.param.b64 [p], %rd1; .param .b64 q; st.param.b64 [q], %rd2; .param .b32 d;
+call.uni (d), vprintf, (p, q); }
+ret; }",
+    );
+    bench.run("k", &Grid::linear(1, 1), &[]);
+    assert_eq!(bench.device.take_output(), "0 0");
+}

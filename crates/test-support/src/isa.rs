@@ -8,7 +8,7 @@ pub fn print(isa: impl Debug, digest: &str) {
     println!("isa {isa:?} digest {digest}");
 }
 
-/// That the ignored test `child` of this file, which calls [`print`], gives `expected` under each limit of the instruction
+/// That the ignored test `child` of this file, which calls [`print()`], gives `expected` under each limit of the instruction
 /// set. `detected`: what this process runs with.
 ///
 /// # Panics

@@ -114,7 +114,8 @@ impl Warp {
         let mut at = list;
         let mut taken = 0;
         let mut next = |bytes: u64| {
-            at = at.next_multiple_of(bytes);
+            // Any address may be given; past the last one comes the first.
+            at = at.wrapping_add(bytes - 1) & !(bytes - 1);
             let mut value = 0;
             for i in 0..bytes {
                 value |= u64::from(self.byte(env, at.wrapping_add(i), lane).unwrap_or(0)) << (8 * i);

@@ -32,13 +32,13 @@ fn wide_mut(file: &mut [u64], row: u32) -> &mut [u64; LANES] {
     (&mut file[row as usize..row as usize + WIDE as usize]).try_into().expect("32 words are 32 lanes")
 }
 
-/// Values of up to 32 bits, extended by their type: a conversion's destination may be wider than its type.
-macro_rules! narrow_lane {
-    ($($t:ty: |$from:ident| $load:expr, |$to:ident| $store:expr;)*) => {$(
+/// Types of the rows that `$words` and `$words_mut` give: how a value is taken from a word, and put into one.
+macro_rules! lanes_of {
+    ($words:ident, $words_mut:ident; $($t:ty: |$from:ident| $load:expr, |$to:ident| $store:expr;)*) => {$(
         impl Lane for $t {
             #[inline(always)]
             fn load(file: &[u64], row: u32) -> [Self; LANES] {
-                let words = narrow(file, row);
+                let words = $words(file, row);
                 let mut values = [<$t>::default(); LANES];
                 for i in 0..LANES {
                     let $from = words[i];
@@ -49,7 +49,7 @@ macro_rules! narrow_lane {
 
             #[inline(always)]
             fn store(file: &mut [u64], row: u32, values: &[Self; LANES], mask: u32) {
-                let words = narrow_mut(file, row);
+                let words = $words_mut(file, row);
                 if mask == u32::MAX {
                     for i in 0..LANES {
                         let $to = values[i];
@@ -66,7 +66,8 @@ macro_rules! narrow_lane {
     )*};
 }
 
-narrow_lane! {
+// Extended by their type: a conversion's destination may be wider than its type.
+lanes_of! { narrow, narrow_mut;
     u8: |w| w as u8, |v| u32::from(v);
     i8: |w| w as i8, |v| i32::from(v) as u32;
     u16: |w| w as u16, |v| u32::from(v);
@@ -82,40 +83,7 @@ narrow_lane! {
     [u8; 4]: |w| w.to_le_bytes(), |v| u32::from_le_bytes(v);
 }
 
-macro_rules! wide_lane {
-    ($($t:ty: |$from:ident| $load:expr, |$to:ident| $store:expr;)*) => {$(
-        impl Lane for $t {
-            #[inline(always)]
-            fn load(file: &[u64], row: u32) -> [Self; LANES] {
-                let words = wide(file, row);
-                let mut values = [<$t>::default(); LANES];
-                for i in 0..LANES {
-                    let $from = words[i];
-                    values[i] = $load;
-                }
-                values
-            }
-
-            #[inline(always)]
-            fn store(file: &mut [u64], row: u32, values: &[Self; LANES], mask: u32) {
-                let words = wide_mut(file, row);
-                if mask == u32::MAX {
-                    for i in 0..LANES {
-                        let $to = values[i];
-                        words[i] = $store;
-                    }
-                } else {
-                    for i in 0..LANES {
-                        let $to = values[i];
-                        words[i] = if mask >> i & 1 != 0 { $store } else { words[i] };
-                    }
-                }
-            }
-        }
-    )*};
-}
-
-wide_lane! {
+lanes_of! { wide, wide_mut;
     u64: |w| w, |v| v;
     i64: |w| w as i64, |v| v as u64;
     f64: |w| f64::from_bits(w), |v| v.to_bits();

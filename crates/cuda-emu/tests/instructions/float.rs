@@ -287,7 +287,8 @@ fn signs_and_tests() {
     }
 }
 
-/// Largest error against `f64` in units of the last place of the result, over normal results.
+/// Largest error against `f64` in units of the last place of the result, over normal results; infinite when a result
+/// is no number.
 fn error(instruction: &str, inputs: impl Iterator<Item = f32>, f: fn(f64) -> f64) -> f64 {
     let cases: Vec<Vec<u64>> = inputs.map(|v| vec![v.to_bits().into()]).collect();
     let borrowed: Vec<&[u64]> = cases.iter().map(Vec::as_slice).collect();
@@ -295,7 +296,9 @@ fn error(instruction: &str, inputs: impl Iterator<Item = f32>, f: fn(f64) -> f64
     let errors = cases.iter().zip(got).map(|(c, d)| {
         let exact = f(single(c[0]).into());
         let ulp = f64::from((exact as f32).next_up()) - f64::from(exact as f32);
-        ((f64::from(single(d)) - exact) / ulp).abs()
+        let error = ((f64::from(single(d)) - exact) / ulp).abs();
+        // `max` would pass over NaN.
+        if error.is_nan() { f64::INFINITY } else { error }
     });
     errors.fold(0.0, f64::max)
 }
@@ -303,14 +306,17 @@ fn error(instruction: &str, inputs: impl Iterator<Item = f32>, f: fn(f64) -> f64
 #[test]
 fn approximations_stay_inside_the_stated_errors() {
     let range = |from: f32, to: f32| (0..400).map(move |i| from + (to - from) * i as f32 / 400.0);
-    assert!(error("rcp.approx.f32 %d, %a;", range(0.001, 900.0), |x| 1.0 / x) <= 1.0);
-    assert!(error("sqrt.approx.f32 %d, %a;", range(0.001, 900.0), f64::sqrt) <= 1.0);
-    assert!(error("rsqrt.approx.f32 %d, %a;", range(0.001, 900.0), |x| 1.0 / x.sqrt()) <= 1.0);
-    assert!(error("ex2.approx.f32 %d, %a;", range(-20.0, 20.0), f64::exp2) <= 2.0);
-    assert!(error("lg2.approx.f32 %d, %a;", range(2.5, 900.0), f64::log2) <= 2.0);
-    assert!(error("sin.approx.f32 %d, %a;", range(0.1, 3.0), f64::sin) <= 2.0);
-    assert!(error("cos.approx.f32 %d, %a;", range(-1.5, 1.5), f64::cos) <= 2.0);
-    assert!(error("tanh.approx.f32 %d, %a;", range(-5.0, 5.0), f64::tanh) <= 2.0);
+    // The ISA allows at least 1 unit for each of these. The emulator promises more: one rounding of the value in
+    // `f64`, half a unit, and the error of that value, whose unit is 2^-29 of this one; 2^-20 leaves room for 512.
+    let most = 0.5 + 2.0_f64.powi(-20);
+    assert!(error("rcp.approx.f32 %d, %a;", range(0.001, 900.0), |x| 1.0 / x) <= most);
+    assert!(error("sqrt.approx.f32 %d, %a;", range(0.001, 900.0), f64::sqrt) <= most);
+    assert!(error("rsqrt.approx.f32 %d, %a;", range(0.001, 900.0), |x| 1.0 / x.sqrt()) <= most);
+    assert!(error("ex2.approx.f32 %d, %a;", range(-20.0, 20.0), f64::exp2) <= most);
+    assert!(error("lg2.approx.f32 %d, %a;", range(2.5, 900.0), f64::log2) <= most);
+    assert!(error("sin.approx.f32 %d, %a;", range(0.1, 3.0), f64::sin) <= most);
+    assert!(error("cos.approx.f32 %d, %a;", range(-1.5, 1.5), f64::cos) <= most);
+    assert!(error("tanh.approx.f32 %d, %a;", range(-5.0, 5.0), f64::tanh) <= most);
     let infinity = 0x7f80_0000;
     let (minus_infinity, minus_zero) = (0xff80_0000, 0x8000_0000);
     table(
