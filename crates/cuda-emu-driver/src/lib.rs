@@ -18,6 +18,7 @@
 //! | `LOCKSTEP_EMU_SEED` | a number that decides the order of blocks and warps |
 //! | `LOCKSTEP_EMU_STEPS` | most instructions of a warp: a kernel that spins fails instead of hanging |
 //! | `LOCKSTEP_EMU_ASYNC` | `1`: work of streams waits until something synchronizes |
+//! | `LOCKSTEP_EMU_COUNTERS` | `launches`: a table of counters on stderr after each launch; `kernels`: one for each kernel, over all its launches, when a context ends; `none` (default) |
 //!
 //! # Layers
 //!

@@ -52,6 +52,11 @@ fn gemm_in_tiles_keeps_the_chain_over_k() {
     assert_eq!(counters.barriers, 2 * 4 * 8 * 6);
     assert_eq!(counters.blocks, 6);
     assert_eq!(counters.divergent_branches, 0);
+    // All 48 warps do the same.
+    assert_eq!(
+        (counters.longest_warp * 48, counters.longest_block * 6),
+        (counters.instructions, counters.instructions)
+    );
     // Each warp loads two rows of 16 floats of each matrix for each tile: 2 x 2 sectors.
     assert_eq!(counters.global_load_sectors, 2 * 4 * 4 * 8 * 6);
 }

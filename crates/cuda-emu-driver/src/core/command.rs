@@ -84,7 +84,11 @@ fn launch_now(driver: &Driver, context: &Context, launch: &Launch) -> Result<()>
         print!("{output}");
     }
     match result {
-        Ok(_) => Ok(()),
+        Ok(counters) => {
+            let tell = driver.settings.counters;
+            driver.report.launched(tell, &function.info.name, &launch.grid, &counters);
+            Ok(())
+        }
         Err(LaunchError::Fault(fault)) => Err(Error::Fault(fault)),
         Err(LaunchError::Memory(error)) => Err(error.into()),
         Err(other) => Err(Error::Launch(other.to_string())),

@@ -9,6 +9,7 @@ use super::host::HostMemory;
 use super::memory::Allocations;
 use super::module::{Function, Module};
 use super::registry::Registry;
+use super::report::Report;
 use super::settings::Settings;
 use super::stream::Stream;
 use crate::error::{Error, Result};
@@ -18,6 +19,7 @@ use crate::error::{Error, Result};
 pub(crate) struct Driver {
     pub(crate) settings: Settings,
     pub(crate) device: cuda_emu::Device,
+    pub(crate) report: Report,
     pub(crate) allocations: Mutex<Allocations>,
     pub(crate) host: HostMemory,
     pub(crate) primary: Mutex<Primary>,
@@ -52,6 +54,7 @@ impl Driver {
         Self {
             settings,
             device: cuda_emu::Device::new(),
+            report: Report::default(),
             allocations: Mutex::default(),
             host: HostMemory::default(),
             primary: Mutex::default(),
@@ -82,5 +85,6 @@ impl Driver {
             keep
         });
         self.free_all(context.number);
+        self.report.tell();
     }
 }

@@ -14,6 +14,7 @@ pub(crate) mod module;
 pub(crate) mod occupancy;
 pub(crate) mod queue;
 pub(crate) mod registry;
+mod report;
 pub(crate) mod settings;
 pub(crate) mod stream;
 

@@ -13,6 +13,18 @@ pub(crate) struct Settings {
     pub(crate) options: Options,
     /// Whether work of streams waits until something synchronizes.
     pub(crate) delayed: bool,
+    /// What is told of counters.
+    pub(crate) counters: Tell,
+}
+
+/// Which counters go to stderr.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tell {
+    Nothing,
+    /// Those of each launch, when it has run.
+    Launches,
+    /// Those of each kernel, joined over its launches, when a context ends.
+    Kernels,
 }
 
 impl Settings {
@@ -28,7 +40,15 @@ impl Settings {
             None => Ok(None),
             Some(value) => value.parse().map(Some).map_err(|_| invalid!("{name}: `{value}` is no number")),
         };
-        let mut options = Options { counters: false, ..Options::default() };
+        let counters = match get("LOCKSTEP_EMU_COUNTERS").as_deref() {
+            None | Some("none") => Tell::Nothing,
+            Some("launches") => Tell::Launches,
+            Some("kernels") => Tell::Kernels,
+            Some(other) => {
+                return Err(invalid!("LOCKSTEP_EMU_COUNTERS: `{other}` is none of `none`, `launches` and `kernels`"));
+            }
+        };
+        let mut options = Options { counters: counters != Tell::Nothing, ..Options::default() };
         if let Some(value) = get("LOCKSTEP_EMU_CHECKS") {
             options.checks = checks(&value)?;
         }
@@ -39,7 +59,7 @@ impl Settings {
             Some("1") => true,
             Some(other) => return Err(invalid!("LOCKSTEP_EMU_ASYNC: `{other}` is neither 0 nor 1")),
         };
-        Ok(Self { options, delayed })
+        Ok(Self { options, delayed, counters })
     }
 }
 
@@ -81,6 +101,9 @@ mod tests {
         assert_eq!(parse("LOCKSTEP_EMU_SEED", "7").unwrap().options.seed, Some(7));
         assert_eq!(parse("LOCKSTEP_EMU_STEPS", "1000").unwrap().options.step_limit, Some(1000));
         assert!(parse("LOCKSTEP_EMU_ASYNC", "1").unwrap().delayed);
+        let settings = parse("LOCKSTEP_EMU_COUNTERS", "kernels").unwrap();
+        assert_eq!((settings.counters, settings.options.counters), (Tell::Kernels, true));
+        assert_eq!(parse("LOCKSTEP_EMU_COUNTERS", "launches").unwrap().counters, Tell::Launches);
     }
 
     #[test]
@@ -90,6 +113,7 @@ mod tests {
             ("LOCKSTEP_EMU_SEED", "x"),
             ("LOCKSTEP_EMU_STEPS", "-1"),
             ("LOCKSTEP_EMU_ASYNC", "yes"),
+            ("LOCKSTEP_EMU_COUNTERS", "1"),
         ] {
             assert!(parse(name, value).unwrap_err().to_string().contains(name));
         }

@@ -61,7 +61,14 @@ impl Workspace {
             }
         }
         let draws = launch.seed.map(|seed| Stream::new(seed ^ (u64::from(env.linear) << 32), TURNS));
-        self.turns::<M>(env, Turns { draws, turn: 0 })
+        self.turns::<M>(env, Turns { draws, turn: 0 })?;
+        if M::COUNT {
+            let clocks = || self.warps.iter().map(|warp| warp.clock);
+            let counters = &mut env.counters;
+            counters.longest_warp = counters.longest_warp.max(clocks().max().unwrap_or(0));
+            counters.longest_block = counters.longest_block.max(clocks().sum());
+        }
+        Ok(())
     }
 
     fn turns<M: Mode>(&mut self, env: &mut Env<'_>, mut turns: Turns) -> Result<(), Box<Fault>> {

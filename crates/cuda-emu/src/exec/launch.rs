@@ -164,7 +164,7 @@ fn run<M: Mode>(launch: &Launch<'_>, blocks: u64, options: &Options) -> Result<C
     let work = || {
         let (counters, found) = worker::<M>(launch, blocks, &next);
         if let Ok(mut total) = total.lock() {
-            total.add(&counters);
+            total.join(&counters);
         }
         if let (Some((index, found)), Ok(mut fault)) = (found, fault.lock())
             && fault.as_ref().is_none_or(|(first, _)| index < *first)

@@ -1,65 +1,6 @@
-//! Counts of what decides speed on a GPU.
+//! What requests to memory cost: sectors of global memory, banks of shared memory.
 
 use crate::lanes::LANES;
-
-/// What a launch did. A request is one instruction of one warp; a sector is 32 bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counters {
-    /// Instructions of warps.
-    pub instructions: u64,
-    /// Instructions of lanes: each instruction counts for the lanes that took part.
-    pub lane_instructions: u64,
-    /// Loads from global memory.
-    pub global_load_requests: u64,
-    /// Stores to global memory.
-    pub global_store_requests: u64,
-    /// Sectors that loads from global memory touched.
-    pub global_load_sectors: u64,
-    /// Sectors that stores to global memory touched.
-    pub global_store_sectors: u64,
-    /// Bytes that lanes loaded from global memory.
-    pub global_load_bytes: u64,
-    /// Bytes that lanes stored to global memory.
-    pub global_store_bytes: u64,
-    /// Loads from shared memory.
-    pub shared_load_requests: u64,
-    /// Stores to shared memory.
-    pub shared_store_requests: u64,
-    /// Passes over shared memory beyond those that its width demands.
-    pub shared_bank_conflicts: u64,
-    /// Loads from and stores to local memory.
-    pub local_requests: u64,
-    /// Branches that sent lanes of a warp to different places.
-    pub divergent_branches: u64,
-    /// Barriers that warps reached.
-    pub barriers: u64,
-    /// Atomic operations of lanes.
-    pub atomics: u64,
-    /// Blocks.
-    pub blocks: u64,
-}
-
-impl Counters {
-    /// Adds what another part of the launch did.
-    pub(crate) fn add(&mut self, other: &Self) {
-        self.instructions += other.instructions;
-        self.lane_instructions += other.lane_instructions;
-        self.global_load_requests += other.global_load_requests;
-        self.global_store_requests += other.global_store_requests;
-        self.global_load_sectors += other.global_load_sectors;
-        self.global_store_sectors += other.global_store_sectors;
-        self.global_load_bytes += other.global_load_bytes;
-        self.global_store_bytes += other.global_store_bytes;
-        self.shared_load_requests += other.shared_load_requests;
-        self.shared_store_requests += other.shared_store_requests;
-        self.shared_bank_conflicts += other.shared_bank_conflicts;
-        self.local_requests += other.local_requests;
-        self.divergent_branches += other.divergent_branches;
-        self.barriers += other.barriers;
-        self.atomics += other.atomics;
-        self.blocks += other.blocks;
-    }
-}
 
 /// Different sectors that lanes of the mask touch with accesses of `bytes` bytes.
 pub(crate) fn sectors(addresses: &[u64; LANES], bytes: u64, mask: u32) -> u64 {
