@@ -26,17 +26,45 @@ pub(crate) fn gates(hidden: f32, gate: f32) -> Gates {
     Gates { z, zc, g: if linear { hidden + 0.5 } else { s }, slope: if linear { 1.0 } else { s * sc } }
 }
 
-/// `h_t = fma(z', keep_t * h_{t-1}, z * g)`, given `carried = keep_t * h_{t-1}`.
+/// `z * g`: what a step adds to the state.
+#[inline(always)]
+pub(crate) fn inflow(gates: &Gates) -> f32 {
+    gates.z * gates.g
+}
+
+/// `h_t = fma(z', keep_t * h_{t-1}, z * g)`, given `carried = keep_t * h_{t-1}` and the [`inflow`].
+#[inline(always)]
+pub(crate) fn next_state(zc: f32, carried: f32, inflow: f32) -> f32 {
+    fma(zc, carried, inflow)
+}
+
+/// [`next_state`] from the gates.
 #[inline(always)]
 pub(crate) fn state(gates: &Gates, carried: f32) -> f32 {
-    fma(gates.zc, carried, gates.z * gates.g)
+    next_state(gates.zc, carried, inflow(gates))
 }
 
 /// `out = fma(s, h, s' * x)`.
 #[inline(always)]
 pub(crate) fn output(proj: f32, h: f32, x: f32) -> f32 {
-    let (s, sc) = sigmoid_pair(proj);
+    let Highway { s, sc } = highway(proj);
     fma(s, h, sc * x)
+}
+
+/// How much of the output is the state, and how much the input.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Highway {
+    /// `s = sigmoid(proj)`.
+    pub(crate) s: f32,
+    /// `sigmoid(-proj)`.
+    pub(crate) sc: f32,
+}
+
+/// The highway of one step.
+#[inline(always)]
+pub(crate) fn highway(proj: f32) -> Highway {
+    let (s, sc) = sigmoid_pair(proj);
+    Highway { s, sc }
 }
 
 /// The gradients of a step that do not need the carry, and the factors of those that do.
@@ -54,12 +82,18 @@ pub(crate) struct Factors {
     pub(crate) d_x: f32,
 }
 
+/// `s * d_out`: [`Factors::direct`] alone, for which no state is needed.
+#[inline(always)]
+pub(crate) fn direct(highway: &Highway, d_out: f32) -> f32 {
+    highway.s * d_out
+}
+
 /// Everything of the backward step but the carry.
 #[inline(always)]
-pub(crate) fn factors(gates: &Gates, carried: f32, h: f32, proj: f32, x: f32, d_out: f32) -> Factors {
-    let (s, sc) = sigmoid_pair(proj);
+pub(crate) fn factors(gates: &Gates, carried: f32, h: f32, highway: &Highway, x: f32, d_out: f32) -> Factors {
+    let Highway { s, sc } = *highway;
     Factors {
-        direct: s * d_out,
+        direct: direct(highway, d_out),
         gate: (gates.g - carried) * (gates.z * gates.zc),
         hidden: gates.z * gates.slope,
         d_proj: (d_out * (h - x)) * (s * sc),

@@ -219,7 +219,8 @@ fn recompute_block<S: Storage>(
         let gates = cell::gates(hidden[i].load(), gate[i].load());
         let carried = keep * h[i];
         h[i] = cell::state(&gates, carried);
-        let f = cell::factors(&gates, carried, h[i], proj[i].load(), x[i].load(), d_out[i].load());
+        let highway = cell::highway(proj[i].load());
+        let f = cell::factors(&gates, carried, h[i], &highway, x[i].load(), d_out[i].load());
         saved.direct[i] = f.direct;
         saved.gate[i] = f.gate;
         saved.hidden[i] = f.hidden;
