@@ -27,7 +27,7 @@ macro_rules! counters {
             /// Joins what another part of the launch did, or another launch: sums are added, of maxima the greater is
             /// kept.
             pub fn join(&mut self, other: &Self) {
-                $(self.$field = join!($join, self.$field, other.$field);)*
+                $(join!($join, self.$field, other.$field);)*
             }
 
             /// All of them with their names, in the order of the table.
@@ -40,10 +40,10 @@ macro_rules! counters {
 
 macro_rules! join {
     (sum, $a:expr, $b:expr) => {
-        $a + $b
+        $a += $b
     };
     (most, $a:expr, $b:expr) => {
-        $a.max($b)
+        $a = $a.max($b)
     };
 }
 
