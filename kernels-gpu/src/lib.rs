@@ -22,13 +22,21 @@
 // Intrinsics are declared with the types of LLVM.
 #![allow(internal_features)]
 
+#[cfg(feature = "tree")]
+pub mod blocks;
 pub mod device;
+#[cfg(feature = "tree")]
+pub mod draws;
+#[cfg(feature = "tree")]
+pub mod fault;
 #[cfg(feature = "map")]
 pub mod map;
 #[cfg(feature = "mingru")]
 pub mod mingru;
 #[cfg(feature = "random")]
 pub mod random;
+#[cfg(feature = "tree")]
+mod strata;
 #[cfg(feature = "sum")]
 pub mod sum;
 #[cfg(feature = "tree")]

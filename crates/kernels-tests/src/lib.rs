@@ -1,6 +1,10 @@
 //! Runs kernels of the committed PTX in the emulator, with all of its checks: bounds, alignment, barriers, races, and reads
 //! of memory that nothing has written. The tests compare the bits with those of the crates for the CPU.
 
+mod tree;
+
+pub use tree::{DeviceTree, Head, levels};
+
 use bytemuck::Pod;
 use cuda_emu::{Counters, Device, Grid, LaunchError, Module, Options};
 use std::marker::PhantomData;
@@ -91,6 +95,17 @@ impl Bench {
         let bytes = (count * size_of::<T>()).max(1) as u64;
         let address = self.device.allocate(bytes).unwrap_or_else(|error| panic!("{error}"));
         Buffer { address, count, elements: PhantomData }
+    }
+
+    /// Replaces the elements of an array.
+    ///
+    /// # Panics
+    /// If there are more of them, or it isn't of this device.
+    pub fn write<T: Pod>(&self, buffer: &Buffer<T>, elements: &[T]) {
+        assert!(elements.len() <= buffer.count, "{} elements for {}", elements.len(), buffer.count);
+        if !elements.is_empty() {
+            self.device.write(buffer.address, bytemuck::cast_slice(elements)).unwrap_or_else(|error| panic!("{error}"));
+        }
     }
 
     /// The elements of an array.

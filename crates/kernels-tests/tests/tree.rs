@@ -2,119 +2,203 @@
 
 use arith::fixed::Scale;
 use arith::random::Stream;
-use kernels_tests::{Arg, Bench, Buffer, assert_bits};
+use kernels_tests::{DeviceTree, assert_bits, levels};
 use per_core::SumTree;
+use std::num::NonZero;
 
 const ALPHA: f32 = 0.6;
 const EPSILON: f32 = 1e-3;
-/// The scale's: priorities stay below 4.
-const LARGEST: f32 = 3.0;
+const POWERS: (f32, f32) = (ALPHA, EPSILON);
 /// Capacities around full blocks, full nodes and full levels.
 const CAPACITIES: [usize; 10] = [1, 2, 15, 16, 17, 255, 256, 257, 4097, 5000];
 
 const INDEPENDENT: &str = "seg_tree_sample_f32";
 const STRATIFIED: &str = "seg_tree_sample_stratified_f32";
 
-/// A tree on a device.
-struct Tree {
-    bench: Bench,
-    capacity: usize,
-    leaves: Buffer<f32>,
-    nodes: Buffer<u64>,
-    total: Buffer<u64>,
-    status: Buffer<u32>,
-}
-
-impl Tree {
-    fn new(capacity: usize) -> Self {
-        let bench = Bench::new("tree");
-        let blocks = capacity.div_ceil(16);
-        let (mut nodes, mut width) = (0, blocks);
-        loop {
-            width = width.div_ceil(16);
-            nodes += width;
-            if width == 1 {
-                break;
-            }
-        }
-        Self {
-            capacity,
-            leaves: bench.buffer(&vec![0.0; 16 * blocks]),
-            nodes: bench.buffer(&vec![0; 16 * nodes]),
-            total: bench.buffer(&[0]),
-            status: bench.buffer(&[0]),
-            bench,
-        }
+/// That every sum is that of what lies below it at the stored scale, and that all that is shown is the host's.
+fn check(device: &DeviceTree, host: &SumTree) {
+    let head = device.head();
+    let mut expected = vec![0.0; device.capacity];
+    host.copy_priorities(&mut expected).unwrap();
+    let leaves = device.bench.read(&device.leaves);
+    assert_bits("leaves", &leaves[..device.capacity], &expected);
+    assert!(leaves[device.capacity..].iter().all(|&leaf| leaf.to_bits() == 0));
+    assert_eq!(head.done, 0);
+    assert_eq!(head.bins.iter().sum::<u32>() as usize, device.capacity);
+    assert_eq!(device.capacity - head.bins[0] as usize, host.positive());
+    assert_eq!(Scale::below(head.shown, device.capacity as u32), host.scale());
+    assert_eq!(head.ready, 1);
+    // Leaves are multiples of both units: so sums at the host's scale are shifted ones.
+    let scale = host.scale();
+    let mut below: Vec<u64> = leaves.iter().map(|&leaf| scale.quantize(leaf)).collect();
+    assert_eq!(below.iter().sum::<u64>(), host.total());
+    let shift = head.total.leading_zeros() as i32 - host.total().leading_zeros() as i32;
+    let reveal = |sum: u64| if shift >= 0 { sum << shift } else { sum >> -shift };
+    assert_eq!(reveal(head.total), host.total());
+    let nodes = device.bench.read(&device.nodes);
+    let mut start = 0;
+    for elements in levels(device.capacity.div_ceil(16)) {
+        below = below.chunks(16).map(|parts| parts.iter().sum()).collect();
+        assert_eq!(below.len(), elements);
+        let level = &nodes[start..start + elements.next_multiple_of(16)];
+        assert_eq!(level[..elements].iter().map(|&sum| reveal(sum)).collect::<Vec<_>>(), below);
+        assert!(level[elements..].iter().all(|&sum| sum == 0));
+        start += level.len();
     }
-
-    /// Sizes and scale, the end of most parameters.
-    fn sizes(&self, m: usize) -> [Arg; 4] {
-        [Arg::U32(self.capacity as u32), Arg::U32(m as u32), Arg::F32(LARGEST), Arg::U32(self.capacity as u32)]
-    }
-
-    fn update(&self, indices: &[u32], td: &[f32], width: u32) {
-        let (at, errors) = (self.bench.buffer(indices), self.bench.buffer(td));
-        let [capacity, m, largest, leaves] = self.sizes(indices.len());
-        let tree = [(&self.leaves).into(), (&self.nodes).into(), (&self.total).into(), (&self.status).into()];
-        let rest = [(&at).into(), (&errors).into(), capacity, m, ALPHA.into(), EPSILON.into(), largest, leaves];
-        self.bench.run("seg_tree_update_f32", indices.len(), width, &[&tree[..], &rest].concat());
-    }
-
-    /// That every sum is that of what lies below it.
-    fn check(&self) {
-        let scale = Scale::new(LARGEST, self.capacity).unwrap();
-        let mut below: Vec<u64> = self.bench.read(&self.leaves).iter().map(|&leaf| scale.quantize(leaf)).collect();
-        let nodes = self.bench.read(&self.nodes);
-        let mut start = 0;
-        while below.len() > 16 || start == 0 {
-            let sums: Vec<u64> = below.chunks(16).map(|parts| parts.iter().sum()).collect();
-            let width = sums.len().next_multiple_of(16);
-            let level = &nodes[start..start + width];
-            assert_eq!(&level[..sums.len()], sums);
-            assert!(level[sums.len()..].iter().all(|&sum| sum == 0));
-            (below, start) = (level.to_vec(), start + width);
-        }
-        assert_eq!(start, nodes.len());
-        assert_eq!(self.bench.read(&self.total), [below.iter().sum::<u64>()]);
-    }
+    assert_eq!(start, nodes.len());
 }
 
 fn priority(td: f32) -> f32 {
     arith::powf(td.abs() + EPSILON, ALPHA)
 }
 
-/// Indices with many repetitions, and errors of both signs; the last leaf gets a large one.
+/// Indices with many repetitions, and errors of both signs.
 fn batch(capacity: usize, m: usize, number: u64) -> (Vec<u32>, Vec<f32>) {
     let stream = Stream::new(number, 1);
-    let mut indices: Vec<_> = (0..m as u64).map(|j| stream.bounded(j, capacity as u64) as u32).collect();
-    let mut td: Vec<_> = (0..m as u64).map(|j| 3.0 * (2.0 * stream.uniform(10_000 + j) - 1.0)).collect();
-    (indices[m - 1], td[m - 1]) = (capacity as u32 - 1, -6.0);
+    let indices: Vec<_> = (0..m as u64).map(|j| stream.bounded(j, capacity as u64) as u32).collect();
+    let td = (0..m as u64).map(|j| 3.0 * (2.0 * stream.uniform(10_000 + j) - 1.0)).collect();
     (indices, td)
 }
 
 /// The tree after some batches, and that of the CPU.
-fn both(capacity: usize) -> (Tree, SumTree) {
-    let (device, mut host) = (Tree::new(capacity), SumTree::new(capacity).unwrap());
+fn both(capacity: usize) -> (DeviceTree, SumTree) {
+    let (mut device, mut host) = (DeviceTree::new(&vec![0.0; capacity]), SumTree::new(capacity).unwrap());
     for (number, (m, width)) in (0..).zip([(1, 32), (31, 32), (100, 32), (300, 128), (700, 1024)]) {
         let (indices, td) = batch(capacity, m, number);
-        device.update(&indices, &td, width);
+        device.bench.options.seed = Some(number);
+        device.update(&indices, &td, POWERS, width);
+        device.rebuild();
         host.update(&indices, &td.iter().map(|&td| priority(td)).collect::<Vec<_>>()).unwrap();
-        let mut expected = vec![0.0; capacity];
-        host.copy_priorities(&mut expected).unwrap();
-        assert_bits("leaves", &device.bench.read(&device.leaves)[..capacity], &expected);
-        device.check();
+        check(&device, &host);
     }
-    assert_eq!(device.bench.read(&device.status), [0]);
-    assert_eq!(host.scale(), Scale::new(LARGEST, capacity).unwrap());
-    assert_eq!(device.bench.read(&device.total), [host.total()]);
+    assert_eq!(device.bench.read(&device.status), [0; 2]);
     (device, host)
 }
 
 #[test]
 fn updates_leave_the_same_tree() {
     for capacity in CAPACITIES {
-        both(capacity);
+        let (device, _) = both(capacity);
+        assert_eq!(device.head().updates, 1 + 31 + 100 + 300 + 700);
+        // What was updated has its priority before alpha too.
+        let leaves = device.bench.read(&device.leaves);
+        for (raw, leaf) in device.bench.read(&device.raw).iter().zip(leaves) {
+            assert!(*raw == -1.0 && leaf == 0.0 || arith::powf(*raw, ALPHA) == leaf);
+        }
     }
+}
+
+#[test]
+fn the_last_of_many_updates_of_a_leaf_counts_in_every_order() {
+    let (indices, td) = batch(3, 2000, 77);
+    let mut host = SumTree::new(3).unwrap();
+    host.update(&indices, &td.iter().map(|&td| priority(td)).collect::<Vec<_>>()).unwrap();
+    for seed in 0..12 {
+        let mut device = DeviceTree::new(&[0.0; 3]);
+        device.bench.options.seed = Some(seed);
+        device.bench.options.threads = NonZero::new(1 + seed as usize % 3);
+        device.update(&indices, &td, POWERS, [32, 64, 256, 1024][seed as usize % 4]);
+        device.rebuild();
+        check(&device, &host);
+        let last: Vec<_> =
+            (0..3).map(|i| td[indices.iter().rposition(|&at| at == i).unwrap()].abs() + EPSILON).collect();
+        assert_bits("raw", &device.bench.read(&device.raw), &last);
+        let largest = td.iter().map(|td| td.abs() + EPSILON).fold(0.0, f32::max);
+        assert_eq!(device.head().largest, largest.to_bits());
+    }
+}
+
+/// Priorities of all magnitudes: the stored scale never serves for long.
+fn wild(stream: &Stream, i: u64) -> f32 {
+    let [a, b, c, _] = stream.block(i);
+    match b % 8 {
+        0 => 0.0,
+        1 => -0.0,
+        2 => f32::from_bits(1 + a % 5),
+        3 => f32::MAX,
+        4 => f32::from_bits(a % 0x7f80_0000),
+        _ => (1.0 + (a >> 9) as f32 * f32::EPSILON) * (1 << (c % 12)) as f32,
+    }
+}
+
+#[test]
+fn scales_follow_whatever_the_priorities() {
+    let mut rebuilt = 0;
+    for (capacity, seed) in [1, 3, 16, 30, 100, 300, 4097].into_iter().zip(0..) {
+        let stream = Stream::new(seed, 5);
+        let first: Vec<_> = (0..capacity as u64).map(|i| wild(&stream, i)).collect();
+        let (mut device, mut host) = (DeviceTree::new(&first), SumTree::new(capacity).unwrap());
+        host.rebuild(&first).unwrap();
+        check(&device, &host);
+        for round in 0..24 {
+            let m = 1 + stream.bounded(1000 + round, 40) as usize;
+            let index = |j: u64| stream.bounded(2000 + 100 * round + j, capacity as u64) as u32;
+            let value = |j: u64| {
+                let value = wild(&stream, 9000 + 100 * round + j);
+                // Mostly near each other, so that the sums serve some of the time, and all zero once.
+                if round == 20 {
+                    0.0
+                } else if round % 5 < 3 {
+                    1.0 + value % 8.0
+                } else {
+                    value
+                }
+            };
+            let mut indices: Vec<_> = (0..m as u64).map(index).collect();
+            let mut values: Vec<_> = (0..m as u64).map(value).collect();
+            if round == 20 {
+                indices = (0..capacity as u32).collect();
+                values = vec![0.0; capacity];
+            }
+            device.bench.options.seed = Some(round);
+            device.set(&indices, &values, 32);
+            rebuilt += u32::from(device.head().ready == 0);
+            device.rebuild();
+            host.update(&indices, &values).unwrap();
+            check(&device, &host);
+            if host.total() > 0 {
+                device.bench.write(&device.position, &[7, 0]);
+                let (out, ..) = device.sample(INDEPENDENT, 33, (1, 2));
+                let mut expected = vec![0; 33];
+                host.sample(&Stream::new(1, 2), 7, &mut expected).unwrap();
+                assert_eq!(out, expected, "capacity {capacity}, round {round}");
+            }
+        }
+    }
+    // Both happened often.
+    assert!((20..100).contains(&rebuilt), "{rebuilt} of 168");
+}
+
+#[test]
+fn sums_without_room_are_made_anew() {
+    // All leaves rise by 2^5 at the scale of 1.99: the total would pass 2^63.
+    let capacity = 1 << 12;
+    let (device, mut host) = (DeviceTree::new(&vec![1.99; capacity]), SumTree::new(capacity).unwrap());
+    host.rebuild(&vec![1.99; capacity]).unwrap();
+    for i in (0..capacity as u32).step_by(512) {
+        let (indices, values) = ((i..i + 512).collect::<Vec<_>>(), vec![1.99 * 1024.0; 512]);
+        device.set(&indices, &values, 256);
+        device.rebuild();
+        host.update(&indices, &values).unwrap();
+        check(&device, &host);
+    }
+    assert_ne!(device.head().stored, 1);
+}
+
+#[test]
+fn nothing_is_drawn_while_the_sums_are_of_no_use() {
+    let device = DeviceTree::new(&[1.0, 2.0, 3.0]);
+    device.set(&[1], &[1e30], 32);
+    assert_eq!(device.head().ready, 0);
+    let (out, weights, _) = device.sample(INDEPENDENT, 5, (0, 0));
+    assert_eq!((out, weights), (vec![u32::MAX; 5], vec![0; 5]));
+    assert_eq!(device.bench.read(&device.position), [0, 0]);
+    device.rebuild();
+    let (out, ..) = device.sample(INDEPENDENT, 5, (0, 0));
+    assert_eq!(out, [1; 5]);
+    assert_eq!(device.bench.read(&device.position), [5, 0]);
+    // A rebuild that isn't needed writes nothing.
+    assert_eq!(device.rebuild().global_store_requests, 0);
 }
 
 #[test]
@@ -126,39 +210,30 @@ fn searches_find_the_same_leaves() {
         let thresholds: Vec<_> = (0..101).map(|j| stream.bounded(j, host.total())).chain(ends).collect();
         let mut expected = vec![0; thresholds.len()];
         host.search(&thresholds, &mut expected).unwrap();
-        let at = device.bench.buffer(&thresholds);
-        let (out, weights) = (device.bench.room::<u32>(thresholds.len()), device.bench.room::<u64>(thresholds.len()));
-        let tree = [(&device.leaves).into(), (&device.nodes).into(), (&at).into(), (&out).into(), (&weights).into()];
-        let args = [&tree[..], &device.sizes(thresholds.len())].concat();
-        device.bench.run("seg_tree_find_f32", 16 * thresholds.len(), 64, &args);
-        assert_eq!(device.bench.read(&out), expected, "capacity {capacity}");
-        let expected: Vec<_> =
-            expected.iter().map(|&leaf| host.scale().quantize(host.priority(leaf as usize).unwrap())).collect();
-        assert_eq!(device.bench.read(&weights), expected);
+        let (out, weights) = device.find(&thresholds);
+        assert_eq!(out, expected, "capacity {capacity}");
+        let expected: Vec<_> = expected.iter().map(|&leaf| host.weight(leaf as usize).unwrap()).collect();
+        assert_eq!(weights, expected);
     }
-}
-
-fn sample(device: &Tree, kernel: &str, m: usize, first: u64) -> (Vec<u32>, Vec<u64>) {
-    let (out, weights) = (device.bench.room::<u32>(m), device.bench.room::<u64>(m));
-    let tree =
-        [(&device.leaves).into(), (&device.nodes).into(), (&device.total).into(), (&out).into(), (&weights).into()];
-    let draws = [Arg::U64(3), Arg::U64(9), Arg::U64(first)];
-    let args = [&tree[..], &device.sizes(m), &draws].concat();
-    device.bench.run(kernel, 16 * m, 128, &args);
-    (device.bench.read(&out), device.bench.read(&weights))
 }
 
 #[test]
 fn draws_are_the_same() {
     for capacity in CAPACITIES {
         let (device, host) = both(capacity);
+        // Numbers of blocks wrap.
+        let mut first = u64::MAX - 5;
+        device.bench.write(&device.position, &[first, 0]);
         for m in [1, 7, 64, 333] {
-            // Numbers of blocks wrap.
-            let (stream, first, mut expected) = (Stream::new(3, 9), u64::MAX - 5, vec![0; m]);
+            let (stream, mut expected) = (Stream::new(3, 9), vec![0; m]);
             host.sample(&stream, first, &mut expected).unwrap();
-            assert_eq!(sample(&device, INDEPENDENT, m, first).0, expected, "capacity {capacity}");
+            assert_eq!(device.sample(INDEPENDENT, m, (3, 9)).0, expected, "capacity {capacity}");
+            // The same launch again draws anew: nothing else must change for that.
+            first = first.wrapping_add(m as u64);
             host.sample_stratified(&stream, first, &mut expected).unwrap();
-            assert_eq!(sample(&device, STRATIFIED, m, first).0, expected, "capacity {capacity}");
+            assert_eq!(device.sample(STRATIFIED, m, (3, 9)).0, expected, "capacity {capacity}");
+            first = first.wrapping_add(m as u64);
+            assert_eq!(device.bench.read(&device.position), [first, 0]);
         }
     }
 }
@@ -167,25 +242,80 @@ fn draws_are_the_same() {
 fn an_empty_tree_draws_nothing() {
     for capacity in CAPACITIES {
         for kernel in [INDEPENDENT, STRATIFIED] {
-            let (out, weights) = sample(&Tree::new(capacity), kernel, 5, 0);
-            assert_eq!((out, weights), (vec![u32::MAX; 5], vec![0; 5]));
+            let tree = DeviceTree::new(&vec![0.0; capacity]);
+            let (out, weights, _) = tree.sample(kernel, 5, (3, 9));
+            assert_eq!((&out, weights), (&vec![u32::MAX; 5], vec![0; 5]));
+            assert_eq!(tree.bench.read(&tree.position), [0, 0]);
+            // And what was not drawn is not updated, without a word.
+            tree.update(&out, &[1.0; 5], POWERS, 32);
+            assert_eq!((tree.head().total, tree.bench.read(&tree.status)), (0, vec![0; 2]));
         }
     }
 }
 
 #[test]
+fn new_items_get_the_largest_priority_that_there_ever_was() {
+    let capacity = 100;
+    let (device, mut host) = (DeviceTree::new(&vec![0.0; capacity]), SumTree::new(capacity).unwrap());
+    let mut expect = |slots: &[u32], priorities: &[f32]| {
+        device.rebuild();
+        host.update(slots, &priorities.iter().map(|&p| arith::powf(p, ALPHA)).collect::<Vec<_>>()).unwrap();
+        check(&device, &host);
+    };
+    device.insert(1090, 4, None, ALPHA);
+    expect(&[90, 91, 92, 93], &[1.0; 4]);
+    device.insert(1094, 10, Some(&[1.0, 2.0, 3.0, 9.0, 5.0, 6.0, 0.0, 8.0, 4.0, 2.0]), ALPHA);
+    expect(&[94, 95, 96, 97, 98, 99, 0, 1, 2, 3], &[1.0, 2.0, 3.0, 9.0, 5.0, 6.0, 0.0, 8.0, 4.0, 2.0]);
+    device.update(&[97], &[0.5], POWERS, 32);
+    expect(&[97], &[0.5 + EPSILON]);
+    device.insert(1104, 100, None, ALPHA);
+    expect(&(0..100).collect::<Vec<_>>(), &[9.0; 100]);
+    assert_bits("raw", &device.bench.read(&device.raw), &[9.0; 100]);
+}
+
+#[test]
 fn updates_that_are_wrong_are_told_and_passed_over() {
-    for (index, td, status) in
-        [(100, 1.0, 1), (u32::MAX, 1.0, 1), (3, f32::NAN, 2), (3, f32::INFINITY, 2), (3, 1e9, 2), (100, f32::NAN, 1)]
-    {
-        let tree = Tree::new(100);
-        tree.update(&[3, 5], &[1.0, 2.0], 32);
-        let before = (tree.bench.read(&tree.leaves), tree.bench.read(&tree.nodes), tree.bench.read(&tree.total));
-        tree.update(&[index], &[td], 32);
-        let after = (tree.bench.read(&tree.leaves), tree.bench.read(&tree.nodes), tree.bench.read(&tree.total));
-        assert_eq!(before, after);
-        assert_eq!(tree.bench.read(&tree.status), [status], "{index} {td}");
-        tree.update(&[7], &[1.0], 32);
-        tree.check();
+    let cases: [(u32, f32, u32); 7] = [
+        (100, 1.0, 1),
+        (u32::MAX - 1, 1.0, 1),
+        (3, f32::NAN, 2),
+        (3, f32::INFINITY, 2),
+        (3, f32::NEG_INFINITY, 2),
+        (100, f32::NAN, 1),
+        (3, f32::MAX, 2),
+    ];
+    for (index, td, status) in cases {
+        let mut host = SumTree::new(100).unwrap();
+        host.update(&[3, 5], &[1.5, 2.5]).unwrap();
+        let mut device = DeviceTree::new(&[0.0; 100]);
+        // The power of the largest float is infinite with this alpha.
+        device.update(&[3, 5], &[1.5f32.sqrt(), 2.0], (2.0, 0.0), 32);
+        device.set(&[3, 5], &[1.5, 2.5], 32);
+        device.rebuild();
+        device.bench.options.seed = Some(3);
+        // The faulty ones are in the second block, after a good one for the same leaf.
+        let mut indices = vec![7; 50];
+        let mut errors = vec![3.0; 50];
+        (indices[39], errors[39]) = (3, 4.0);
+        for j in [40, 45] {
+            (indices[j], errors[j]) = (index, td);
+        }
+        device.update(&indices, &errors, (2.0, 0.0), 32);
+        device.rebuild();
+        host.update(&[7, 3], &[arith::powf(3.0, 2.0), arith::powf(4.0, 2.0)]).unwrap();
+        check(&device, &host);
+        assert_eq!(device.bench.read(&device.status), [status, u32::MAX - 40], "{index} {td}");
     }
+}
+
+#[test]
+fn leaves_that_are_no_weights_become_zero_and_are_told() {
+    let mut priorities = vec![1.0; 5000];
+    (priorities[4200], priorities[4300], priorities[17]) = (f32::NAN, f32::INFINITY, -0.0);
+    let device = DeviceTree::new(&priorities);
+    assert_eq!(device.bench.read(&device.status), [2, u32::MAX - 4200]);
+    (priorities[4200], priorities[4300]) = (0.0, 0.0);
+    let mut host = SumTree::new(5000).unwrap();
+    host.rebuild(&priorities).unwrap();
+    check(&device, &host);
 }

@@ -74,6 +74,25 @@ elements! {
     u64, reg64, "ld.shared.u64", "st.shared.u64";
 }
 
+impl SharedArray<u32> {
+    /// Adds to element `i`, wrapping: `red.shared.add.u32`.
+    ///
+    /// # Safety
+    /// There is such an element, and between the same two barriers all threads do only this to it.
+    #[inline(always)]
+    pub unsafe fn add(self, i: u32, value: u32) {
+        // SAFETY: the caller's.
+        unsafe {
+            core::arch::asm!(
+                "red.shared.add.u32 [{}], {};",
+                in(reg32) self.address + i * size_of::<u32>() as u32,
+                in(reg32) value,
+                options(nostack, preserves_flags),
+            );
+        }
+    }
+}
+
 /// Declares an array in shared memory: `shared_array!(name, symbol: T; count)` defines a function `name` that returns the
 /// [`SharedArray`](crate::device::shared::SharedArray). `symbol` is its name in the PTX, which no other array has. Its
 /// elements have no values at first.

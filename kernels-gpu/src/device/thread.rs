@@ -38,7 +38,16 @@ pub fn sync_threads() {
     unsafe { nvptx::_syncthreads() }
 }
 
+/// [`sync_threads`], and whether `vote` was true in any of the threads: `bar.red.or.pred 0`.
+#[inline(always)]
+pub fn sync_threads_or(vote: bool) -> bool {
+    // SAFETY: as above.
+    unsafe { barrier_or(i32::from(vote)) != 0 }
+}
+
 unsafe extern "C" {
+    #[link_name = "llvm.nvvm.barrier0.or"]
+    fn barrier_or(vote: i32) -> i32;
     #[link_name = "llvm.nvvm.membar.cta"]
     fn membar_cta();
     #[link_name = "llvm.nvvm.membar.gl"]

@@ -135,3 +135,34 @@ pub unsafe fn sync_warp(mask: u32) {
     // SAFETY: the caller's.
     unsafe { bar_warp_sync(mask) }
 }
+
+/// `join` of the values of all lanes, by halves: for an operation in which order doesn't matter. In all lanes.
+///
+/// # Safety
+/// All lanes of the warp come here.
+#[inline(always)]
+pub unsafe fn warp_reduce<T: Shuffle>(value: T, join: impl Fn(T, T) -> T) -> T {
+    let (mut value, mut lanes) = (value, LANES / 2);
+    while lanes > 0 {
+        // SAFETY: the caller's.
+        value = join(value, unsafe { warp_shuffle_xor(ALL, value, lanes, LANES) });
+        lanes /= 2;
+    }
+    value
+}
+
+/// The sum of the values of this lane and those below, wrapping.
+///
+/// # Safety
+/// All lanes of the warp come here.
+#[inline(always)]
+pub unsafe fn warp_running_sum(value: u64) -> u64 {
+    let (mut sum, mut delta) = (value, 1);
+    while delta < LANES {
+        // SAFETY: the caller's.
+        let below = unsafe { warp_shuffle_up(ALL, sum, delta, LANES) };
+        sum = sum.wrapping_add(if lane_id() >= delta { below } else { 0 });
+        delta *= 2;
+    }
+    sum
+}

@@ -1,18 +1,18 @@
 //! The search: half a warp takes a threshold from the root to a leaf, a lane for each child of a node.
 
-use super::{FANOUT, FANOUT_BITS};
+use super::scale::Storage;
+use crate::blocks::{FANOUT, FANOUT_BITS};
 use crate::device::warp::{ALL, lane_id, warp_shuffle_idx, warp_shuffle_up, warp_vote_ballot};
-use arith::fixed::Scale;
 
 /// What a search finds; the same in all lanes of the half.
 #[derive(Clone, Copy)]
 pub(super) struct Found {
     pub(super) leaf: u32,
-    /// The leaf in fixed point.
+    /// The leaf in fixed point, at the shown scale.
     pub(super) weight: u64,
 }
 
-/// The leaf that holds `threshold`: the i with `prefix[i - 1] <= threshold < prefix[i]`. Some leaf, where the threshold isn't
+/// The leaf that holds `threshold`, at the shown scale: the i with `prefix[i - 1] <= threshold < prefix[i]`. Some leaf, where the threshold isn't
 /// below the total. Both halves of a warp search at the same time, each with its own threshold.
 ///
 /// # Safety
@@ -22,7 +22,7 @@ pub(super) unsafe fn descend(
     leaves: *const f32,
     nodes: *const u64,
     capacity: u32,
-    scale: Scale,
+    storage: Storage,
     threshold: u64,
 ) -> Found {
     let blocks = capacity.div_ceil(FANOUT);
@@ -35,7 +35,7 @@ pub(super) unsafe fn descend(
         width = width.div_ceil(FANOUT);
     }
     let child = lane_id() % FANOUT;
-    let (mut at, mut rest) = (0, threshold);
+    let (mut at, mut rest) = (0, storage.hide(threshold));
     loop {
         // SAFETY: a child that is chosen has a sum above zero (or is the first one, which there always is), and so exists.
         let part = unsafe { *nodes.add(((start + at) * FANOUT + child) as usize) };
@@ -52,10 +52,10 @@ pub(super) unsafe fn descend(
         level -= 1;
     }
     // SAFETY: as above.
-    let part = scale.quantize(unsafe { *leaves.add((at * FANOUT + child) as usize) });
+    let part = storage.stored().quantize(unsafe { *leaves.add((at * FANOUT + child) as usize) });
     // SAFETY: the caller's.
     let (chosen, weight, _) = unsafe { step(part, rest) };
-    Found { leaf: at * FANOUT + chosen, weight }
+    Found { leaf: at * FANOUT + chosen, weight: storage.reveal(weight) }
 }
 
 /// Each of 16 lanes has a part: the first whose running sum is above `rest`, that part, and `rest` less the sums before it.

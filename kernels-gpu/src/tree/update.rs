@@ -1,112 +1,148 @@
-//! Updates from temporal-difference errors.
+//! Updates of leaves, and of the sums above them.
 
-use super::{FANOUT, FANOUT_BITS, scale};
-use crate::device::atomic::{fetch_add_u64, fetch_or_u32};
-use crate::device::thread::{block_dim_x, block_idx_x, sync_threads, thread_idx_x};
-use crate::device::warp::{ALL, LANES, lane_id, warp_shuffle_xor};
-use crate::shared_array;
+use super::head::{Head, follow, is_last, storage, transfer};
+use super::power::power;
+use super::sample::NOTHING;
+use crate::blocks::{FANOUT, FANOUT_BITS};
+use crate::device::atomic::{exchange_u32, fetch_add_u64, fetch_max_u32, fetch_max_u64, load_u64, store_u32};
+use crate::device::thread::{device_fence, index_1d, thread_idx_x};
+use crate::device::warp::{LANES, lane_id, warp_reduce};
+use crate::fault::{INDEX_OUT_OF_RANGE, INVALID_WEIGHT, report};
+use arith::fixed::{Scale, is_weight};
 
-/// Bit of `status`: an index isn't below the capacity.
-pub const INDEX_OUT_OF_RANGE: u32 = 1;
-/// Bit of `status`: a priority isn't finite and >= 0, or the scale has no room for it.
-pub const PRIORITY_OUT_OF_RANGE: u32 = 2;
-
-shared_array!(
-    /// The indices that the block compares its own with.
-    later, "seg_tree_update_later": u32; 1024
-);
-
-/// Sets leaf `indices[j]` to `(|td[j]| + eps)^alpha` and all sums above it. Of those for one leaf the last counts.
-///
-/// Inputs: `indices` (m), `td` (m). Changed: `leaves`, `nodes`, `total` (the module's text); `status` (1) gets the bits
-/// [`INDEX_OUT_OF_RANGE`] and [`PRIORITY_OUT_OF_RANGE`] where they apply, and the leaf of such an update stays as it is.
-///
-/// One thread an update, blocks of up to 1,024 threads. Each compares its index with all later ones, so the work grows with
-/// m^2: meant for batches up to some 10^4.
-///
-/// # Safety
-/// The crate's conventions; m >= 1 and the tree are as the module says.
-#[unsafe(no_mangle)]
-pub unsafe extern "ptx-kernel" fn seg_tree_update_f32(
+/// The arrays that an update changes.
+#[derive(Clone, Copy)]
+struct Tree {
     leaves: *mut f32,
     nodes: *mut u64,
-    total: *mut u64,
+    head: *mut Head,
+    claims: *mut u64,
+    raw: *mut f32,
     status: *mut u32,
-    indices: *const u32,
-    td: *const f32,
     capacity: u32,
-    m: u32,
-    alpha: f32,
-    eps: f32,
-    largest: f32,
-    scale_leaves: u32,
-) {
-    let first = block_idx_x() * block_dim_x();
-    let j = first + thread_idx_x();
-    // SAFETY: j < m.
-    let index = if j < m { unsafe { *indices.add(j as usize) } } else { u32::MAX };
-    // SAFETY: all threads of the block come here.
-    let mut counts = !unsafe { is_repeated(indices, m, first, j, index) } && j < m;
-    let mut difference = 0;
-    if counts && index >= capacity {
-        // SAFETY: `status` is accessed by atomic operations only.
-        unsafe { fetch_or_u32(status, INDEX_OUT_OF_RANGE) };
-        counts = false;
+}
+
+/// What an update sets.
+#[derive(Clone, Copy)]
+struct Priority {
+    /// Before alpha.
+    raw: f32,
+    /// What the leaf becomes.
+    power: f32,
+}
+
+impl Priority {
+    /// Of one that isn't raised. + 0 makes +0 of -0.
+    #[inline(always)]
+    fn raised(raw: f32, alpha: f32) -> Self {
+        Self { raw: raw + 0.0, power: power(raw, alpha) + 0.0 }
     }
-    if counts {
-        let scale = scale(largest, scale_leaves);
-        // SAFETY: j < m.
-        let td = unsafe { *td.add(j as usize) };
-        // + 0 makes +0 of -0.
-        let new = arith::powf(td.abs() + eps, alpha) + 0.0;
-        if scale.fits(new) {
-            // SAFETY: below the capacity; this thread alone has the last update of this leaf.
-            let old = unsafe { leaves.add(index as usize).replace(new) };
-            difference = scale.quantize(new).wrapping_sub(scale.quantize(old));
-            // SAFETY: below the capacity.
-            unsafe { add_above(nodes, capacity, index, difference) };
-        } else {
-            // SAFETY: `status` is accessed by atomic operations only.
-            unsafe { fetch_or_u32(status, PRIORITY_OUT_OF_RANGE) };
-        }
-    }
-    // One addition a warp to the word that all of them change.
-    let mut lanes = LANES / 2;
-    while lanes > 0 {
-        // SAFETY: all lanes come here.
-        difference = difference.wrapping_add(unsafe { warp_shuffle_xor(ALL, difference, lanes, LANES) });
-        lanes /= 2;
-    }
-    if lane_id() == 0 && difference != 0 {
-        // SAFETY: `total` is accessed by atomic operations only.
-        unsafe { fetch_add_u64(total, difference) };
+
+    #[inline(always)]
+    fn is_valid(self) -> bool {
+        is_weight(self.raw) && is_weight(self.power)
     }
 }
 
-/// Whether `index`, number j, comes again after j. `first`: number of the block's first thread.
+/// Makes m updates: number j sets leaf `index(j)` to `priority(j)`, and of those for one leaf the last counts.
 ///
 /// # Safety
-/// All threads of the block come here; `indices` holds m.
+/// As the kernels.
 #[inline(always)]
-unsafe fn is_repeated(indices: *const u32, m: u32, first: u32, j: u32, index: u32) -> bool {
-    let (width, thread) = (block_dim_x(), thread_idx_x());
-    let mut repeated = false;
-    let mut tile = first;
-    while tile < m {
-        let k = tile + thread;
-        // SAFETY: k < m; the element is this thread's.
-        unsafe { later().write(thread, if k < m { *indices.add(k as usize) } else { u32::MAX }) };
-        sync_threads();
-        let count = if m - tile < width { m - tile } else { width };
-        for k in 0..count {
-            // SAFETY: k < 1024, and nothing is written between the barriers.
-            let other = unsafe { later().read(k) };
-            repeated |= (other == index) & (tile + k > j);
+unsafe fn update(tree: Tree, m: u32, index: impl Fn(u32) -> u32, priority: impl Fn(u32) -> Priority) {
+    let Tree { head, capacity, .. } = tree;
+    let j = index_1d() as u32;
+    let (mut difference, mut largest) = (0, 0);
+    // SAFETY: nobody writes this before all blocks have read it.
+    let before = unsafe { (*head).updates };
+    if j < m {
+        let (index, new) = (index(j), priority(j));
+        if index == NOTHING {
+            // Nothing was drawn, so there is nothing to set.
+        } else if index >= capacity || !new.is_valid() {
+            let fault = if index >= capacity { INDEX_OUT_OF_RANGE } else { INVALID_WEIGHT };
+            // SAFETY: the caller's.
+            unsafe { report(tree.status, fault, j) };
+        } else {
+            largest = new.raw.to_bits();
+            // SAFETY: the index is below the capacity.
+            difference = unsafe { place(tree, index, j, before, priority) };
+            if difference != 0 {
+                // SAFETY: as above.
+                unsafe { add_above(tree.nodes, capacity, index, difference) };
+            }
         }
-        sync_threads();
-        tile += width;
     }
-    repeated
+    // One operation a warp for the words that all of them change.
+    // SAFETY: all lanes come here.
+    let (difference, largest) = unsafe { (warp_reduce(difference, u64::wrapping_add), warp_reduce(largest, u32::max)) };
+    if lane_id() == 0 {
+        // SAFETY: only atomic operations access these.
+        unsafe {
+            if difference != 0 {
+                fetch_add_u64(&raw mut (*head).total, difference);
+            }
+            if largest != 0 {
+                // Priorities are ordered as their bits.
+                fetch_max_u32(&raw mut (*head).largest, largest);
+            }
+        }
+    }
+    // SAFETY: all threads come here.
+    if unsafe { is_last(head) } && thread_idx_x() < LANES {
+        // SAFETY: the first warp of the last block.
+        unsafe { follow(head, capacity) };
+        if thread_idx_x() == 0 {
+            // SAFETY: all blocks have read it.
+            unsafe { (*head).updates = before + u64::from(m) };
+        }
+    }
+}
+
+/// Sets leaf `index`, for which number j is an update, and returns what that adds to the sums above it.
+///
+/// Updates have numbers that grow from batch to batch for ever, and an update claims the leaf with its own. If a later one has
+/// claimed it already, that is all. Otherwise this thread sets the leaf, and looks at the claim again: a later update may
+/// have come in between and set the leaf before, so this thread does it once more in its name. Of those that set a leaf, the
+/// one which does so last finds the claim unchanged after it (a claim that came later still would have set the leaf later
+/// still), so the leaf is left with the last update. What each of them adds is the difference to what it has replaced: the
+/// differences add up to that of the leaf from before the batch to after it, whatever the order.
+///
+/// # Safety
+/// As the kernels; `index` is below the capacity; before: number of the first update.
+#[inline(always)]
+unsafe fn place(tree: Tree, index: u32, j: u32, before: u64, priority: impl Fn(u32) -> Priority) -> u64 {
+    let Tree { leaves, head, claims, raw, capacity, .. } = tree;
+    let index = index as usize;
+    // SAFETY: the caller's.
+    let scale: Scale = unsafe { storage(head, capacity) }.stored();
+    let claim = before + 1 + u64::from(j);
+    // SAFETY: below the capacity; only atomic operations access claims.
+    if unsafe { fetch_max_u64(claims.add(index), claim) } > claim {
+        return 0;
+    }
+    let (mut claim, mut difference) = (claim, 0_u64);
+    loop {
+        // That of this launch which has this number.
+        let new = priority((claim - before - 1) as u32);
+        // SAFETY: below the capacity; only atomic operations access leaves, and `raw` where there is one.
+        let old = f32::from_bits(unsafe { exchange_u32(leaves.add(index).cast(), new.power.to_bits()) });
+        if !raw.is_null() {
+            // SAFETY: as above.
+            unsafe { store_u32(raw.add(index).cast(), new.raw.to_bits()) };
+        }
+        difference = difference.wrapping_add(scale.quantize(new.power)).wrapping_sub(scale.quantize(old));
+        // SAFETY: both are weights.
+        unsafe { transfer(head, old, new.power) };
+        // The leaf is set before the claim is looked at.
+        device_fence();
+        // SAFETY: as above.
+        let latest = unsafe { load_u64(claims.add(index)) };
+        if latest == claim {
+            return difference;
+        }
+        claim = latest;
+    }
 }
 
 /// Adds `difference` to the sums above leaf `index`.
@@ -129,4 +165,105 @@ unsafe fn add_above(nodes: *mut u64, capacity: u32, index: u32, difference: u64)
         start += width as usize;
         element >>= FANOUT_BITS;
     }
+}
+
+/// Sets leaf `indices[j]` to `(|td[j]| + eps)^alpha`, the power of the priority `|td[j]| + eps`, and all sums above it. Of
+/// updates for one leaf the last counts.
+///
+/// Inputs: `indices` (m), `td` (m). Changed: `leaves`, `nodes`, `head`, `claims` (the module's text); `raw` (capacity), the
+/// priorities before alpha, or null; `status` ([`crate::fault`]): indices that aren't below the capacity, priorities or
+/// powers that aren't finite. Such updates are passed over, and so are those of index [`NOTHING`], without a word.
+///
+/// One thread an update. A launch takes one number for each of m, faulty or not.
+///
+/// # Safety
+/// The crate's conventions, and the tree is as the module says.
+#[unsafe(no_mangle)]
+pub unsafe extern "ptx-kernel" fn seg_tree_update_f32(
+    leaves: *mut f32,
+    nodes: *mut u64,
+    head: *mut Head,
+    claims: *mut u64,
+    raw: *mut f32,
+    status: *mut u32,
+    indices: *const u32,
+    td: *const f32,
+    capacity: u32,
+    m: u32,
+    alpha: f32,
+    eps: f32,
+) {
+    let tree = Tree { leaves, nodes, head, claims, raw, status, capacity };
+    // SAFETY: the caller's; both are called for j < m.
+    unsafe {
+        update(tree, m, |j| *indices.add(j as usize), |j| Priority::raised((*td.add(j as usize)).abs() + eps, alpha));
+    }
+}
+
+/// Sets leaf `indices[j]` to `powers[j]`, as `SumTree::update` does, and all sums above it.
+///
+/// Inputs: `indices` (m), `powers` (m): priorities that are raised already. The rest as of [`seg_tree_update_f32`]; the
+/// largest priority that there ever was takes no notice of these.
+///
+/// # Safety
+/// The crate's conventions, and the tree is as the module says.
+#[unsafe(no_mangle)]
+pub unsafe extern "ptx-kernel" fn seg_tree_set_f32(
+    leaves: *mut f32,
+    nodes: *mut u64,
+    head: *mut Head,
+    claims: *mut u64,
+    status: *mut u32,
+    indices: *const u32,
+    powers: *const f32,
+    capacity: u32,
+    m: u32,
+) {
+    let tree = Tree { leaves, nodes, head, claims, raw: core::ptr::null_mut(), status, capacity };
+    // SAFETY: the caller's; both are called for j < m.
+    unsafe {
+        update(tree, m, |j| *indices.add(j as usize), |j| Priority { raw: 0.0, power: *powers.add(j as usize) + 0.0 });
+    }
+}
+
+/// The priority of a new item where no item had one before: `Config::INITIAL_PRIORITY`.
+const INITIAL: f32 = 1.0;
+
+/// Sets the leaves of m new items of a ring, `(inserted + j) % capacity` for j in 0..m, to the powers of their priorities, and
+/// all sums above them.
+///
+/// Inputs: `inserted` (1), items inserted before; `priorities` (m), before alpha; if null, all get the largest priority that
+/// there ever was, at first 1 (`NewItems::LargestEver`). m <= capacity. The rest as of [`seg_tree_update_f32`]. It doesn't
+/// change `inserted`, which the rows need too.
+///
+/// # Safety
+/// The crate's conventions, and the tree is as the module says.
+#[unsafe(no_mangle)]
+pub unsafe extern "ptx-kernel" fn seg_tree_insert_f32(
+    leaves: *mut f32,
+    nodes: *mut u64,
+    head: *mut Head,
+    claims: *mut u64,
+    raw: *mut f32,
+    status: *mut u32,
+    inserted: *const u64,
+    priorities: *const f32,
+    capacity: u32,
+    m: u32,
+    alpha: f32,
+) {
+    let tree = Tree { leaves, nodes, head, claims, raw, status, capacity };
+    // SAFETY: the caller's. Where the largest is read, it changes only from 0 to that of INITIAL, which is the same.
+    let (inserted, largest) = unsafe { (*inserted, super::head::largest(head)) };
+    // There are leaves.
+    let first = inserted.checked_rem(u64::from(capacity)).unwrap_or(0) as u32;
+    let largest = if largest > 0.0 { largest } else { INITIAL };
+    let index = |j: u32| if j < capacity - first { first + j } else { first + j - capacity };
+    let priority = |j: u32| {
+        // SAFETY: called for j < m.
+        let raw = if priorities.is_null() { largest } else { unsafe { *priorities.add(j as usize) } };
+        Priority::raised(raw, alpha)
+    };
+    // SAFETY: the caller's.
+    unsafe { update(tree, m, index, priority) }
 }

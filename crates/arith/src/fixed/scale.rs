@@ -36,11 +36,26 @@ impl Scale {
             return Err(FixedError::TooManyLeaves { leaves, limit: MAX_LEAVES });
         }
         let limit = if largest == 0.0 { 1 } else { exponent_above(largest) };
+        // At most MAX_LEAVES, which is at most u32::MAX.
+        Ok(Self::below(limit, leaves as u32))
+    }
+
+    /// The scale for `leaves` weights of which none reaches `2^e`: that of [`new`](Self::new) if `e` is the smallest that
+    /// holds for the largest. There are weights for e in `-148..=128`; others count as the nearest of these.
+    ///
+    /// ```
+    /// use arith::fixed::Scale;
+    /// assert_eq!(Scale::new(3.0, 1000), Ok(Scale::below(2, 1000)));
+    /// ```
+    #[inline]
+    pub const fn below(e: i32, leaves: u32) -> Self {
+        let limit = if e < -148 { -148 } else { e };
+        let limit = if limit > 128 { 128 } else { limit };
         // ceil(log2 leaves)
-        let depth = if leaves <= 1 { 0 } else { usize::BITS - (leaves - 1).leading_zeros() };
+        let depth = if leaves <= 1 { 0 } else { u32::BITS - (leaves - 1).leading_zeros() };
         let room = 63 - depth as i32;
         let room = if room > MOST_BITS { MOST_BITS } else { room };
-        Ok(Self { exponent: room - limit, limit })
+        Self { exponent: room - limit, limit }
     }
 
     /// S, the base-2 logarithm of the factor.

@@ -4,6 +4,7 @@
 
 mod build;
 mod draw;
+mod fractions;
 mod layout;
 pub(crate) mod ratio;
 mod search;
@@ -151,7 +152,7 @@ impl Cdf {
         const OPERATION: &str = "Cdf::to_f32";
         check_len(OPERATION, "out", self.len, out.len())?;
         self.check_mass(OPERATION)?;
-        ratio::fractions(arith::simd::Isa::detect(), self.view(), self.total, out);
+        fractions::fractions(arith::simd::Isa::detect(), self.view(), self.total, out);
         Ok(())
     }
 

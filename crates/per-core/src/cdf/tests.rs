@@ -126,7 +126,7 @@ fn same_fractions_for_every_instruction_set() {
         }
         for isa in ISAS.into_iter().filter(|isa| isa.is_available()) {
             let mut out = vec![f32::NAN; n];
-            ratio::fractions(isa, cdf.view(), cdf.total, &mut out);
+            super::fractions::fractions(isa, cdf.view(), cdf.total, &mut out);
             for (i, &f) in out.iter().enumerate() {
                 let exact = oracle::ratio(cdf.prefix(i).unwrap(), cdf.total);
                 assert_eq!(f.to_bits(), exact.to_bits(), "{isa:?} {i} of {n}");

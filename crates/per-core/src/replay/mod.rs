@@ -49,6 +49,7 @@ mod error;
 mod handle;
 mod inbox;
 mod insert;
+mod power;
 mod priority;
 mod records;
 mod sample;

@@ -3,6 +3,7 @@
 use super::config::NewItems;
 use super::error::Error;
 use super::handle::Handle;
+use super::power::{clean, power};
 use super::{ABSENT, PrioritizedReplay, check};
 use crate::tree::{Block, FANOUT, prefetch};
 use arith::fixed::{self, FixedError};
@@ -231,21 +232,6 @@ pub(super) fn check_priorities(operation: &'static str, priorities: &[f32]) -> R
 
 fn overflow(operation: &'static str, position: usize, value: f32, alpha: f32) -> Error {
     Error::PriorityOverflow { operation, position, value, alpha }
-}
-
-/// The smallest power of a priority above zero.
-const SMALLEST: f32 = f32::from_bits(1);
-
-/// `priority^alpha`, at least [`SMALLEST`] for a priority above zero, 0 for an absent item.
-pub(super) fn power(priority: f32, alpha: f32) -> f32 {
-    clean(priority, arith::powf(priority, alpha))
-}
-
-/// [`power`] from [`arith::powf`], which is NaN for an absent item.
-#[inline(always)]
-fn clean(priority: f32, power: f32) -> f32 {
-    let power = if priority > 0.0 && power < SMALLEST { SMALLEST } else { power };
-    if priority < 0.0 { 0.0 } else { power }
 }
 
 /// The powers of all slots' priorities.

@@ -5,7 +5,7 @@ use crate::replay::PrioritizedReplay;
 use crate::replay::error::Error;
 use crate::replay::handle::Handle;
 use crate::replay::insert::Priorities;
-use crate::replay::priority::power;
+use crate::replay::power::power;
 use rtrb::Consumer;
 use std::mem::swap;
 

@@ -32,7 +32,7 @@ impl SumTree {
             }
         }
         self.exponents.count(self.leaves.iter().map(|block| &block.0));
-        self.storage.follow(&self.exponents);
+        self.storage.follow(self.exponents.range());
         self.store_anew(isa);
         Ok(())
     }

@@ -1,8 +1,9 @@
 //! The tree of sums.
 //!
-//! One rung a file: [`exponents`] decides the scale ([`scale`]), `update` and `build` write the [`layout`], `find` takes
+//! One rung a file: [`exponents`], counted in [`bins`], decide the scale ([`scale`]), `update` and `build` write the [`layout`], `find` takes
 //! one [`step`] a level down it, `draw` and `distinct` choose what to find.
 
+mod bins;
 mod build;
 mod distinct;
 mod draw;
@@ -114,7 +115,8 @@ impl SumTree {
             total: 0,
             // The zeros that fill the last block count too. At most 2^31.
             exponents: Exponents::zeros((blocks * FANOUT) as u32),
-            storage: Storage::new(capacity).map_err(|error| Error::from_fixed(OPERATION, error))?,
+            // Below 2^31.
+            storage: Storage::new(capacity as u32),
         })
     }
 

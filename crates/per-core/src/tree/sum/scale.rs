@@ -1,12 +1,12 @@
-//! Two scales: the one that is shown, a function of the leaves alone, and the one at which sums are stored.
+//! Two scales: the one that is shown, a function of the leaves alone, and the one at which sums are stored. Part of the
+//! GPU's kernels too.
 //!
 //! The stored sums are, at every moment, the sums of `stored.quantize(leaf)`. They serve as the sums at the shown scale
 //! if every leaf is a multiple of the unit of both: then `shown.quantize(leaf) = stored.quantize(leaf) * 2^shift` without
 //! any rounding, `shift` = shown exponent - stored exponent, and the same holds for sums. If not, the tree stores its
 //! sums anew, at the shown scale. So the stored scale is a matter of speed and can't be seen.
 
-use super::exponents::Exponents;
-use arith::fixed::{FixedError, Scale};
+use arith::fixed::Scale;
 
 /// Bits of a leaf: more than `Scale` promises to convert are never asked of it.
 const MOST_BITS: i32 = 52;
@@ -16,23 +16,42 @@ const MOST_BITS: i32 = 52;
 pub(super) struct Storage {
     shown: Scale,
     stored: Scale,
-    /// `ceil(log2 capacity)` as a scale sees it: the bits of a leaf that [`Scale::new`] gives.
-    room: i32,
-    capacity: usize,
+    below: Below,
+    capacity: u32,
+}
+
+/// What the scales of a tree of some capacity follow from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Below {
+    /// The largest leaf is below 2^shown, and at least half of that.
+    pub(super) shown: i32,
+    /// The same when sums were made anew for the last time.
+    pub(super) stored: i32,
 }
 
 impl Storage {
     /// The scales of a tree of zeros.
-    pub(super) fn new(capacity: usize) -> Result<Self, FixedError> {
+    pub(super) fn new(capacity: u32) -> Self {
         // The scale of zeros is that of 1, which is below 2^1.
-        let shown = Scale::new(0.0, capacity)?;
-        let mut storage = Self { shown, stored: shown, room: shown.exponent() + 1, capacity };
-        storage.stored = storage.roomy(1);
-        Ok(storage)
+        Self::of(Below { shown: 1, stored: 1 }, capacity)
+    }
+
+    /// The scales that follow from this.
+    #[inline(always)]
+    pub(super) fn of(below: Below, capacity: u32) -> Self {
+        Self { shown: Scale::below(below.shown, capacity), stored: roomy(below.stored, capacity), below, capacity }
+    }
+
+    /// What the scales follow from. (The host keeps the scales themselves.)
+    #[inline(always)]
+    #[allow(dead_code)]
+    pub(super) fn below(&self) -> Below {
+        self.below
     }
 
     /// What priorities are converted with for the outside.
     #[inline(always)]
+    #[allow(dead_code)]
     pub(super) fn shown(&self) -> Scale {
         self.shown
     }
@@ -66,15 +85,16 @@ impl Storage {
         if shift >= 0 { (shift as u32, 0) } else { (0, shift.unsigned_abs()) }
     }
 
-    /// Follows the leaves. False if the stored sums don't serve: [`Self::store_as_shown`] and make them anew.
-    pub(super) fn follow(&mut self, leaves: &Exponents) -> bool {
-        let Some((low, high)) = leaves.range() else {
+    /// Follows the leaves, of which those above zero have these e ([`super::bins::exponent`]), the smallest and the largest.
+    /// False if the stored sums don't serve: [`Self::store_as_shown`] and make them anew.
+    #[inline(always)]
+    pub(super) fn follow(&mut self, leaves: Option<(i32, i32)>) -> bool {
+        let Some((low, high)) = leaves else {
             // Sums of zeros are zero at every scale.
-            self.shown = self.scale_below(1);
-            self.stored = self.roomy(1);
+            *self = Self::new(self.capacity);
             return true;
         };
-        self.shown = self.scale_below(high);
+        *self = Self::of(Below { shown: high, ..self.below }, self.capacity);
         if self.shown.exponent() == self.stored.exponent() {
             return true;
         }
@@ -83,29 +103,18 @@ impl Storage {
         unit >= -self.shown.exponent().min(self.stored.exponent())
     }
 
+    #[inline(always)]
     pub(super) fn store_as_shown(&mut self) {
-        self.stored = self.roomy(self.room - self.shown.exponent());
-    }
-
-    /// The scale of weights below 2^e, the largest of which is at least half of that.
-    fn scale_below(&self, e: i32) -> Scale {
-        scale(e, self.capacity)
-    }
-
-    /// The same exponent, but with room for larger weights, if there is a scale like that.
-    fn roomy(&self, e: i32) -> Scale {
-        let above = e + MOST_BITS - self.room;
-        // A single weight is given 52 bits.
-        if above <= 128 { scale(above, 1) } else { scale(e, self.capacity) }
+        *self = Self::of(Below { stored: self.below.shown, ..self.below }, self.capacity);
     }
 }
 
-/// [`Scale::new`] of 2^(e - 1), for e in -148..=128.
-fn scale(e: i32, leaves: usize) -> Scale {
-    // A power of two in the range of f32, made as an f64 (of which it is a normal one).
-    let largest = f64::from_bits(((e - 1 + 1023) as u64) << 52) as f32;
-    match Scale::new(largest, leaves) {
-        Ok(scale) => scale,
-        Err(error) => unreachable!("2^{} is a weight and {leaves} leaves are few enough: {error}", e - 1),
-    }
+/// The exponent of the scale of `capacity` weights below 2^e, but with room for larger ones, if there is a scale like that.
+#[inline(always)]
+fn roomy(e: i32, capacity: u32) -> Scale {
+    // The bits of a leaf are e + exponent.
+    let room = e + Scale::below(e, capacity).exponent();
+    let above = e + MOST_BITS - room;
+    // A single weight is given 52 bits.
+    if above <= 128 { Scale::below(above, 1) } else { Scale::below(e, capacity) }
 }

@@ -177,11 +177,11 @@ fn every_scale_has_its_roomy_one() {
             let bin = (e + 149) as u32;
             exponents.transfer(last, bin);
             last = bin;
-            let mut storage = Storage::new(capacity).unwrap();
-            storage.follow(&exponents);
+            let mut storage = Storage::new(capacity as u32);
+            storage.follow(exponents.range());
             storage.store_as_shown();
             let largest = f32::from_bits(if e > -126 { ((e + 126) as u32 + 1) << 23 } else { 1 << (e + 149) } - 1);
-            assert_eq!(exponents::bin(largest), bin);
+            assert_eq!(bins::bin(largest), bin);
             assert_eq!(storage.shown(), Scale::new(largest, capacity).unwrap());
             assert_eq!(storage.stored().exponent(), storage.shown().exponent());
             assert!(storage.stored().fits(largest));

@@ -5,7 +5,8 @@
 //! before it has left.
 
 use super::SumTree;
-use super::exponents::{Exponents, bin};
+use super::bins::bin;
+use super::exponents::Exponents;
 use super::layout::Node;
 use super::tuning::{CHUNK, REBUILD_ONE_IN};
 use crate::error::Error;
@@ -51,7 +52,7 @@ impl SumTree {
             self.exponents.transfer(bin(*leaf), bin(new));
             *leaf = new;
         }
-        let serves = self.storage.follow(&self.exponents);
+        let serves = self.storage.follow(self.exponents.range());
         if done < indices.len() || !serves {
             self.store_anew(isa);
         }

@@ -1,0 +1,197 @@
+//! A tree of sums on a device.
+
+use crate::{Arg, Bench, Buffer};
+use bytemuck::{Pod, Zeroable};
+use cuda_emu::{Counters, LaunchError};
+
+/// `kernels_gpu::tree::Head`.
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C)]
+pub struct Head {
+    /// Sum of all leaves at the stored scale.
+    pub total: u64,
+    /// Updates so far.
+    pub updates: u64,
+    /// The largest leaf is below 2^shown.
+    pub shown: i32,
+    /// The same when the sums were made anew.
+    pub stored: i32,
+    /// Whether the sums serve.
+    pub ready: u32,
+    /// Blocks that have finished.
+    pub done: u32,
+    /// Bits of the largest priority that there ever was.
+    pub largest: u32,
+    /// Nothing.
+    pub unused: u32,
+    /// Leaves of each magnitude.
+    pub bins: [u32; 278],
+    /// The same while they are counted.
+    pub survey: [u32; 278],
+}
+
+/// The tree, and what its kernels need.
+#[derive(Debug)]
+pub struct DeviceTree {
+    /// Module `tree`.
+    pub bench: Bench,
+    /// Number of leaves.
+    pub capacity: usize,
+    /// The priorities, blocks of 16.
+    pub leaves: Buffer<f32>,
+    /// The sums, level 0 first.
+    pub nodes: Buffer<u64>,
+    /// The rest of the tree.
+    pub head: Buffer<Head>,
+    /// Last update of each leaf.
+    pub claims: Buffer<u64>,
+    /// Priorities before alpha.
+    pub raw: Buffer<f32>,
+    /// What was wrong.
+    pub status: Buffer<u32>,
+    /// Of the stream of draws: next block, blocks of threads.
+    pub position: Buffer<u64>,
+}
+
+/// Elements of each level over so many blocks, the lowest first.
+pub fn levels(blocks: usize) -> Vec<usize> {
+    let mut levels = vec![blocks];
+    while let Some(&last) = levels.last()
+        && last > 16
+    {
+        levels.push(last.div_ceil(16));
+    }
+    levels
+}
+
+impl DeviceTree {
+    /// A tree of these priorities.
+    ///
+    /// # Panics
+    /// Where the emulator reports something.
+    pub fn new(priorities: &[f32]) -> Self {
+        let bench = Bench::new("tree");
+        let capacity = priorities.len();
+        let blocks = capacity.div_ceil(16);
+        let mut leaves = priorities.to_vec();
+        leaves.resize(16 * blocks, 0.0);
+        let nodes: usize = levels(blocks).iter().map(|elements| elements.next_multiple_of(16)).sum();
+        let tree = Self {
+            capacity,
+            leaves: bench.buffer(&leaves),
+            nodes: bench.buffer(&vec![0; nodes]),
+            head: bench.buffer(&[Head::zeroed()]),
+            claims: bench.buffer(&vec![0; capacity]),
+            raw: bench.buffer(&vec![-1.0; capacity]),
+            status: bench.buffer(&[0; 2]),
+            position: bench.buffer(&[0; 2]),
+            bench,
+        };
+        let args = [(&tree.leaves).into(), (&tree.head).into(), (&tree.status).into(), tree.size()];
+        tree.bench.run("seg_tree_survey_f32", capacity.div_ceil(16), 256, &args);
+        tree.rebuild();
+        tree
+    }
+
+    fn size(&self) -> Arg {
+        Arg::U32(self.capacity as u32)
+    }
+
+    /// The head.
+    pub fn head(&self) -> Head {
+        self.bench.read(&self.head)[0]
+    }
+
+    /// Makes the sums anew if that is needed.
+    ///
+    /// # Panics
+    /// Where the emulator reports something.
+    pub fn rebuild(&self) -> Counters {
+        let args = [(&self.leaves).into(), (&self.nodes).into(), (&self.head).into(), self.size()];
+        self.bench.run("seg_tree_rebuild_f32", self.capacity.div_ceil(16), 256, &args)
+    }
+
+    /// The arrays that updates change.
+    fn changed(&self, raw: bool) -> Vec<Arg> {
+        let mut args = vec![(&self.leaves).into(), (&self.nodes).into(), (&self.head).into(), (&self.claims).into()];
+        if raw {
+            args.push((&self.raw).into());
+        }
+        args.push((&self.status).into());
+        args
+    }
+
+    /// Updates from TD errors, in blocks of `width`.
+    ///
+    /// # Errors
+    /// What the emulator reports.
+    pub fn try_update(
+        &self,
+        indices: &[u32],
+        td: &[f32],
+        (alpha, eps): (f32, f32),
+        width: u32,
+    ) -> Result<Counters, LaunchError> {
+        let (at, errors) = (self.bench.buffer(indices), self.bench.buffer(td));
+        let m = Arg::U32(indices.len() as u32);
+        let rest = [(&at).into(), (&errors).into(), self.size(), m, alpha.into(), eps.into()];
+        self.bench.try_run("seg_tree_update_f32", indices.len(), width, &[&self.changed(true)[..], &rest].concat())
+    }
+
+    /// [`try_update`](Self::try_update).
+    ///
+    /// # Panics
+    /// With what the emulator reports.
+    pub fn update(&self, indices: &[u32], td: &[f32], powers: (f32, f32), width: u32) -> Counters {
+        self.try_update(indices, td, powers, width).unwrap_or_else(|error| panic!("update: {error}"))
+    }
+
+    /// Sets priorities as they are.
+    ///
+    /// # Panics
+    /// Where the emulator reports something.
+    pub fn set(&self, indices: &[u32], priorities: &[f32], width: u32) -> Counters {
+        let (at, values) = (self.bench.buffer(indices), self.bench.buffer(priorities));
+        let rest = [(&at).into(), (&values).into(), self.size(), Arg::U32(indices.len() as u32)];
+        self.bench.run("seg_tree_set_f32", indices.len(), width, &[&self.changed(false)[..], &rest].concat())
+    }
+
+    /// Priorities of `m` new items of a ring.
+    ///
+    /// # Panics
+    /// Where the emulator reports something.
+    pub fn insert(&self, inserted: u64, m: usize, priorities: Option<&[f32]>, alpha: f32) {
+        let inserted = self.bench.buffer(&[inserted]);
+        let given = priorities.map(|priorities| self.bench.buffer(priorities));
+        let given = given.as_ref().map_or(Arg::U64(0), Arg::from);
+        let rest = [(&inserted).into(), given, self.size(), Arg::U32(m as u32), alpha.into()];
+        self.bench.run("seg_tree_insert_f32", m, 64, &[&self.changed(true)[..], &rest].concat());
+    }
+
+    /// Leaves of thresholds, and their weights.
+    ///
+    /// # Panics
+    /// Where the emulator reports something.
+    pub fn find(&self, thresholds: &[u64]) -> (Vec<u32>, Vec<u64>) {
+        let m = thresholds.len();
+        let at = self.bench.buffer(thresholds);
+        let (out, weights) = (self.bench.room::<u32>(m), self.bench.room::<u64>(m));
+        let tree = [(&self.leaves).into(), (&self.nodes).into(), (&self.head).into()];
+        let rest = [(&at).into(), (&out).into(), (&weights).into(), self.size(), Arg::U32(m as u32)];
+        self.bench.run("seg_tree_find_f32", 16 * m, 64, &[&tree[..], &rest].concat());
+        (self.bench.read(&out), self.bench.read(&weights))
+    }
+
+    /// Draws by `kernel` from where the position is.
+    ///
+    /// # Panics
+    /// Where the emulator reports something.
+    pub fn sample(&self, kernel: &str, m: usize, (seed, stream): (u64, u64)) -> (Vec<u32>, Vec<u64>, Counters) {
+        let (out, weights) = (self.bench.room::<u32>(m), self.bench.room::<u64>(m));
+        let tree = [(&self.leaves).into(), (&self.nodes).into(), (&self.head).into(), (&self.position).into()];
+        let rest =
+            [(&out).into(), (&weights).into(), self.size(), Arg::U32(m as u32), Arg::U64(seed), Arg::U64(stream)];
+        let counters = self.bench.run(kernel, 16 * m, 128, &[&tree[..], &rest].concat());
+        (self.bench.read(&out), self.bench.read(&weights), counters)
+    }
+}
