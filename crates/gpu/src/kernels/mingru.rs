@@ -1,0 +1,43 @@
+//! The minGRU scan.
+
+use super::*;
+
+kernels! {
+    module "mingru";
+
+    /// The forward scan: `mingru_scan_forward_f32`, `_bf16`.
+    ///
+    /// `checkpoints` gets the state that enters each chunk of `interval` steps.
+    safe ScanForward(S) [(f32) "mingru_scan_forward_f32", (bf16) "mingru_scan_forward_bf16"] {
+        combined: read [S; batch * time * 3 * hidden],
+        x: read [S; batch * time * hidden],
+        keep: read [f32; batch * time],
+        h0: read [f32; batch * hidden],
+        out: write [S; batch * time * hidden],
+        checkpoints: write [f32; batch * time.div_ceil(interval) * hidden],
+        h_last: write [f32; batch * hidden],
+        batch: size, time: size, hidden: size, interval: size,
+    }
+    where [interval => 1..=MAX_SIZE, batch * hidden => 0..=MAX_SIZE]
+    threads batch * hidden, shared 0, block ANY;
+
+    /// The backward scan, step by step: `mingru_scan_backward_reference_f32`, `_bf16`.
+    ///
+    /// `states` are the checkpoints of a forward scan with an interval of 1.
+    safe ScanBackwardReference(S) [
+        (f32) "mingru_scan_backward_reference_f32", (bf16) "mingru_scan_backward_reference_bf16"
+    ] {
+        combined: read [S; batch * time * 3 * hidden],
+        x: read [S; batch * time * hidden],
+        keep: read [f32; batch * time],
+        states: read [f32; batch * time * hidden],
+        d_out: read [S; batch * time * hidden],
+        d_h_last: read [f32; batch * hidden],
+        d_combined: write [S; batch * time * 3 * hidden],
+        d_x: write [S; batch * time * hidden],
+        d_h0: write [f32; batch * hidden],
+        batch: size, time: size, hidden: size,
+    }
+    where [batch * hidden => 0..=MAX_SIZE]
+    threads batch * hidden, shared 0, block ANY;
+}

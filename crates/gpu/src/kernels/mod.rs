@@ -1,0 +1,23 @@
+//! The kernels of `kernels-gpu`, by module: a struct for each, with its arguments by name.
+//!
+//! What a kernel computes, and the order of each array, is in the text of the kernel itself (`kernels-gpu/src`).
+
+mod macros;
+pub mod mingru;
+pub mod random;
+pub mod sum;
+pub mod tree;
+
+use crate::contract::{Block, Contract, Kind, LaunchError, Parameter};
+use crate::launch::{Call, Checked, Kernel, MAX_SIZE, Work};
+use crate::{View, ViewMut, bf16};
+use macros::kernels;
+
+/// Blocks of any width.
+const ANY: Block = Block::Any { usual: 128, most: 1024 };
+
+/// All contracts.
+pub fn contracts() -> impl Iterator<Item = &'static Contract> {
+    let modules = [mingru::CONTRACTS, random::CONTRACTS, sum::CONTRACTS, tree::CONTRACTS];
+    modules.into_iter().flatten().copied().flatten().copied()
+}

@@ -1,0 +1,92 @@
+//! The embedded PTX, and what of it a device has loaded.
+
+use crate::driver::{check, checked};
+use crate::{Contract, Device, DriverError, Error, Limits, lock};
+use cust::device::DeviceAttribute;
+use cust::module::Module;
+use cust::sys::{self, CUfunction, CUfunction_attribute as Attribute};
+use std::collections::HashMap;
+use std::sync::{Mutex, RwLock};
+
+/// Modules of `kernels-gpu/ptx` by name. (`map` is for tests of the compiler.)
+const PTX: [(&str, &str); 4] = [
+    ("mingru", include_str!("../ptx/mingru.ptx")),
+    ("random", include_str!("../ptx/random.ptx")),
+    ("sum", include_str!("../ptx/sum.ptx")),
+    ("tree", include_str!("../ptx/tree.ptx")),
+];
+
+/// A module's PTX.
+pub(crate) fn text(module: &str) -> Option<&'static str> {
+    PTX.iter().find(|(name, _)| *name == module).map(|&(_, text)| text)
+}
+
+/// A kernel that is loaded, and what the device allows it. Valid as long as its device.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Function {
+    pub(crate) raw: CUfunction,
+    pub(crate) limits: Limits,
+}
+
+// SAFETY: a handle of the driver, whose functions any thread may call.
+unsafe impl Send for Function {}
+// SAFETY: as above.
+unsafe impl Sync for Function {}
+
+/// Modules and kernels of a device, loaded when they are needed first.
+#[derive(Debug, Default)]
+pub(crate) struct Modules {
+    functions: RwLock<HashMap<&'static str, Function>>,
+    modules: Mutex<HashMap<&'static str, Module>>,
+}
+
+impl Modules {
+    /// The kernel, loaded into the context of `device`.
+    pub(crate) fn get(&self, device: &Device, contract: &'static Contract) -> Result<Function, Error> {
+        let functions = self.functions.read().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if let Some(&function) = functions.get(contract.name) {
+            return Ok(function);
+        }
+        drop(functions);
+        let function = self.load(device, contract)?;
+        self.functions.write().unwrap_or_else(|poisoned| poisoned.into_inner()).insert(contract.name, function);
+        Ok(function)
+    }
+
+    fn load(&self, device: &Device, contract: &'static Contract) -> Result<Function, Error> {
+        device.bind()?;
+        let mut modules = lock(&self.modules);
+        let failed = |module, error| Error::Module { module, error };
+        let module = match modules.entry(contract.module) {
+            std::collections::hash_map::Entry::Occupied(entry) => entry.into_mut(),
+            std::collections::hash_map::Entry::Vacant(entry) => {
+                let text = text(contract.module).unwrap_or_default();
+                let module = checked("cuModuleLoadDataEx", Module::from_ptx(text, &[]));
+                entry.insert(module.map_err(|error| failed(contract.module, error))?)
+            }
+        };
+        let function = checked("cuModuleGetFunction", module.get_function(contract.name));
+        let raw = function.map_err(|error| failed(contract.name, error))?.to_raw();
+        let of_function = |attribute| attribute_of(raw, attribute).map_err(|error| failed(contract.name, error));
+        let of_device = |attribute| Ok::<_, Error>(unsigned(device.attribute(attribute)?));
+        let limits = Limits {
+            block: of_function(Attribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
+            grid: of_device(DeviceAttribute::MaxGridDimX)?,
+            shared: of_device(DeviceAttribute::MaxSharedMemoryPerBlock)?,
+            declared: of_function(Attribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?,
+        };
+        Ok(Function { raw, limits })
+    }
+}
+
+fn attribute_of(function: CUfunction, attribute: Attribute) -> Result<u32, DriverError> {
+    let mut value = 0;
+    // SAFETY: the function is loaded, and the value may be written.
+    check("cuFuncGetAttribute", unsafe { sys::cuFuncGetAttribute(&raw mut value, attribute, function) })?;
+    Ok(unsigned(value))
+}
+
+/// The driver's limits are positive numbers in signed ones.
+fn unsigned(value: i32) -> u32 {
+    u32::try_from(value).unwrap_or(0)
+}
