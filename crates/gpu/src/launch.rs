@@ -1,6 +1,6 @@
 //! Launches: a kernel's arguments against its contract, then to the driver.
 
-use crate::contract::{Contract, Geometry, LaunchError};
+use crate::contract::{Contract, Geometry, LaunchError, Work};
 use crate::driver::check;
 use crate::memory::Memory;
 use crate::{Device, Error, Stream, View, ViewMut};
@@ -37,15 +37,6 @@ pub unsafe trait Kernel {
 /// # Safety
 /// So it is.
 pub unsafe trait Checked: Kernel {}
-
-/// How much there is to do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Work {
-    /// Threads, before rounding up to blocks.
-    pub threads: u128,
-    /// Bytes of shared memory of a block, beyond those that the kernel declares.
-    pub shared: u128,
-}
 
 /// The arguments of a launch.
 #[derive(Debug)]
@@ -187,7 +178,7 @@ impl Stream {
         let mut call = Call::new(K::CONTRACT, self.device());
         let work = kernel.describe(&mut call)?;
         let function = self.device().function(K::CONTRACT)?;
-        match K::CONTRACT.geometry(work.threads, threads, work.shared, &function.limits)? {
+        match K::CONTRACT.geometry(&work, threads, &function.limits)? {
             Some(geometry) => call.submit(self, function.raw, geometry),
             None => Ok(()),
         }

@@ -61,7 +61,7 @@ mod view;
 
 pub use buffer::Buffer;
 pub use bytemuck::Pod;
-pub use contract::{Block, Contract, Geometry, Kind, LaunchError, Limits, Parameter};
+pub use contract::{Block, Contract, Geometry, Kind, LaunchError, Limits, Parameter, Work};
 pub use cust;
 pub use device::Device;
 pub use driver::{DriverError, forwarded};
@@ -69,7 +69,7 @@ pub use error::Error;
 pub use event::Event;
 pub use graph::Graph;
 pub use half::bf16;
-pub use launch::{Call, Checked, Kernel, Work};
+pub use launch::{Call, Checked, Kernel};
 pub use pinned::{Pinned, Transfer};
 pub use stream::Stream;
 pub use view::{View, ViewMut};

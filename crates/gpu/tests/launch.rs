@@ -164,11 +164,14 @@ fn blocks_that_a_kernel_cannot_have() {
     for width in [0, 31, 48, 1056, u32::MAX - 31] {
         let kernel = FillUniform { seed: 0, stream: 0, first: 0, out: out.view_mut(), n: 1 };
         let error = stream.launch_in_blocks(&kernel, width).unwrap_err();
-        assert!(matches!(error, Error::Launch(LaunchError::Block { got, .. }) if got == width), "{width}: {error}");
+        assert!(
+            matches!(error, Error::Launch(LaunchError::Block { got, .. }) if got == width.into()),
+            "{width}: {error}"
+        );
         // The kernel joins by blocks of exactly 1,024.
         let kernel = JoinSums { sums: sums.view(), out: out.view_mut(), n: 3 };
         let error = stream.launch_in_blocks(&kernel, width).unwrap_err();
-        let expected = LaunchError::Block { kernel: "join_sums_f32", allowed: "1024".to_owned(), got: width };
+        let expected = LaunchError::Block { kernel: "join_sums_f32", least: 1024, most: 1024, got: width.into() };
         assert_eq!(error, Error::Launch(expected));
     }
     stream.launch_in_blocks(&JoinSums { sums: sums.view(), out: out.view_mut(), n: 3 }, 1024).unwrap();

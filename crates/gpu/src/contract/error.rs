@@ -39,24 +39,24 @@ pub enum LaunchError {
         argument: &'static str,
     },
     /// Blocks of this width can't be launched.
-    #[error("{kernel}: blocks must have {allowed} threads here, in whole warps of 32; got {got}")]
+    #[error("{kernel}: blocks must have {least} to {most} threads, in whole warps of 32; got {got}")]
     Block {
         /// The kernel.
         kernel: &'static str,
-        /// Threads that a block may have: `1024`, `up to 512`.
-        allowed: String,
+        /// The fewest threads that the work can be done with.
+        least: u128,
+        /// The most threads that the kernel and the device allow.
+        most: u32,
         /// Threads asked for.
-        got: u32,
+        got: u128,
     },
     /// The grid has more blocks than the device allows.
-    #[error("{kernel}: {threads} threads in blocks of {block} are more than {limit} blocks")]
+    #[error("{kernel}: the work takes {blocks} blocks, the device has at most {limit}")]
     Grid {
         /// The kernel.
         kernel: &'static str,
-        /// Threads that the work takes.
-        threads: u128,
-        /// Threads of a block.
-        block: u32,
+        /// Blocks that the work takes.
+        blocks: u128,
         /// The most blocks.
         limit: u32,
     },

@@ -4,7 +4,7 @@ mod error;
 mod geometry;
 
 pub use error::LaunchError;
-pub use geometry::{Geometry, Limits};
+pub use geometry::{Geometry, Limits, Work};
 
 /// A kernel of the embedded PTX.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,9 +60,9 @@ impl Kind {
 /// Threads of a block; whole warps always.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Block {
-    /// As the launch wants, up to `most`; `usual` where it doesn't say.
+    /// As the launch wants, up to `most`.
     Any {
-        /// Without a wish.
+        /// Where the launch doesn't say.
         usual: u32,
         /// At most.
         most: u32,

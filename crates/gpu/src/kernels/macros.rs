@@ -4,14 +4,14 @@
 ///
 /// ```text
 /// /// Text.
-/// safe Struct(S) [f32: "symbol_f32", bf16: "symbol_bf16"] {
+/// safe Struct(S) [(f32) "symbol_f32", (bf16) "symbol_bf16"] {
 ///     x: read [S; rows * columns],        an array that is read, with its length
 ///     out: write [S; rows],               one that is overwritten (update: changed)
 ///     rows: size, columns: size,          counts, usize for the host and 32 bits for the kernel
 ///     seed: u64, factor: f32,
 /// }
-/// where [rows * columns in 0..=MAX_SIZE]  ranges beyond that of sizes
-/// threads rows, shared 0, block Block::Any { usual: 128, most: 1024 };
+/// where [rows * columns => 0..=MAX_SIZE]  ranges beyond those of sizes
+/// work Work::threads(rows), block Block::Any { usual: 128, most: 1024 };
 /// ```
 ///
 /// The parameters are the kernel's, in order. `safe` kernels stay within their arrays whatever these hold; of those that
@@ -21,11 +21,11 @@ macro_rules! kernels {
     (module $module:literal; $(
         $(#[$doc:meta])*
         $trust:ident $Kernel:ident($($S:ident)?) [$($(($element:ty))? $symbol:literal),+] $fields:tt
-        where $limits:tt threads $threads:expr, shared $shared:expr, block $block:expr;
+        where $limits:tt work $work:expr, block $block:expr;
     )*) => {
         $(
             kernels! { @define [$(#[$doc])*] $trust $Kernel $module [$($S)?] [$([$($element)?] $symbol),+] $fields $limits
-                [$threads] [$shared] [$block] }
+                [$work] [$block] }
         )*
 
         /// Contracts of the module's kernels.
@@ -34,16 +34,16 @@ macro_rules! kernels {
 
     // One that is generic over its elements: the struct, and the kernel of each type.
     (@define [$($doc:tt)*] $trust:ident $Kernel:ident $module:literal [$S:ident] [$([$element:ty] $symbol:literal),+]
-        $fields:tt $limits:tt $threads:tt $shared:tt $block:tt) => {
+        $fields:tt $limits:tt $work:tt $block:tt) => {
         kernels! { @struct [$($doc)*] $Kernel [, $S] $fields }
         $(kernels! {
-            @impl $trust [$Kernel<'_, $element>] $module [type $S = $element;] $symbol $fields $limits $threads $shared $block
+            @impl $trust [$Kernel<'_, $element>] $module [type $S = $element;] $symbol $fields $limits $work $block
         })+
     };
     (@define [$($doc:tt)*] $trust:ident $Kernel:ident $module:literal [] [[] $symbol:literal]
-        $fields:tt $limits:tt $threads:tt $shared:tt $block:tt) => {
+        $fields:tt $limits:tt $work:tt $block:tt) => {
         kernels! { @struct [$($doc)*] $Kernel [] $fields }
-        kernels! { @impl $trust [$Kernel<'_>] $module [] $symbol $fields $limits $threads $shared $block }
+        kernels! { @impl $trust [$Kernel<'_>] $module [] $symbol $fields $limits $work $block }
     };
 
     (@struct [$($doc:tt)*] $Kernel:ident [$($generics:tt)*]
@@ -59,7 +59,7 @@ macro_rules! kernels {
 
     (@impl $trust:ident [$Kernel:ty] $module:literal [$($alias:tt)*] $symbol:literal
         { $($field:ident: $kind:ident $([$element:ty; $length:expr])?),* $(,)? }
-        [$($limited:expr => $range:expr),* $(,)?] [$threads:expr] [$shared:expr] [$block:expr]) => {
+        [$($limited:expr => $range:expr),* $(,)?] [$work:expr] [$block:expr]) => {
         // SAFETY: the table says what the kernel's text says, and tests compare it with the PTX and with each kernel's
         // accesses in the emulator.
         unsafe impl Kernel for $Kernel {
@@ -80,7 +80,7 @@ macro_rules! kernels {
                 $(kernels! { @let $kind $field self call })*
                 $(call.limit(stringify!($limited), $limited, $range)?;)*
                 $(call.$kind(stringify!($field), &self.$field $(, $length)?)?;)*
-                Ok(Work { threads: $threads, shared: $shared })
+                Ok($work)
             }
         }
         kernels! { @trust $trust $Kernel }

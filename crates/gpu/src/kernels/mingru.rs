@@ -2,6 +2,11 @@
 
 use super::*;
 
+/// Units of a tile, and lanes of a warp.
+const LANES: u128 = 32;
+/// Steps that a warp works on at once.
+const STEPS: u128 = 4;
+
 kernels! {
     module "mingru";
 
@@ -19,7 +24,7 @@ kernels! {
         batch: size, time: size, hidden: size, interval: size,
     }
     where [interval => 1..=MAX_SIZE, batch * hidden => 0..=MAX_SIZE]
-    threads batch * hidden, shared 0, block ANY;
+    work Work::threads(batch * hidden), block ANY;
 
     /// The backward scan, step by step: `mingru_scan_backward_reference_f32`, `_bf16`.
     ///
@@ -39,5 +44,25 @@ kernels! {
         batch: size, time: size, hidden: size,
     }
     where [batch * hidden => 0..=MAX_SIZE]
-    threads batch * hidden, shared 0, block ANY;
+    work Work::threads(batch * hidden), block ANY;
+
+    /// The backward scan by tiles: `mingru_scan_backward_tiled_f32`, `_bf16`.
+    ///
+    /// `checkpoints` are those of a forward scan with the same `interval`, which is 64 at most. A block works on 4 steps a
+    /// warp at once, and on a whole interval at least.
+    safe ScanBackwardTiled(S) [(f32) "mingru_scan_backward_tiled_f32", (bf16) "mingru_scan_backward_tiled_bf16"] {
+        combined: read [S; batch * time * 3 * hidden],
+        x: read [S; batch * time * hidden],
+        keep: read [f32; batch * time],
+        checkpoints: read [f32; batch * time.div_ceil(interval) * hidden],
+        d_out: read [S; batch * time * hidden],
+        d_h_last: read [f32; batch * hidden],
+        d_combined: write [S; batch * time * 3 * hidden],
+        d_x: write [S; batch * time * hidden],
+        d_h0: write [f32; batch * hidden],
+        batch: size, time: size, hidden: size, interval: size,
+    }
+    where [interval => 1..=64]
+    work Work::blocks(batch * hidden.div_ceil(LANES)).at_least(interval.div_ceil(STEPS) * LANES),
+    block Block::Any { usual: 512, most: 512 };
 }

@@ -8,8 +8,8 @@ pub mod random;
 pub mod sum;
 pub mod tree;
 
-use crate::contract::{Block, Contract, Kind, LaunchError, Parameter};
-use crate::launch::{Call, Checked, Kernel, MAX_SIZE, Work};
+use crate::contract::{Block, Contract, Kind, LaunchError, Parameter, Work};
+use crate::launch::{Call, Checked, Kernel, MAX_SIZE};
 use crate::{View, ViewMut, bf16};
 use macros::kernels;
 

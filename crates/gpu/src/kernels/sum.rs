@@ -14,17 +14,17 @@ kernels! {
     safe SumChunks() ["sum_chunks_f32"] {
         x: read [f32; n], out: write [f32; n.div_ceil(CHUNK)], n: size,
     }
-    where [] threads n.div_ceil(CHUNK) * LANES, shared 0, block ANY;
+    where [] work Work::threads(n.div_ceil(CHUNK) * LANES), block ANY;
 
     /// Sums of products over chunks: `dot_chunks_f32`.
     safe DotChunks() ["dot_chunks_f32"] {
         x: read [f32; n], y: read [f32; n], out: write [f32; n.div_ceil(CHUNK)], n: size,
     }
-    where [] threads n.div_ceil(CHUNK) * LANES, shared 0, block ANY;
+    where [] work Work::threads(n.div_ceil(CHUNK) * LANES), block ANY;
 
     /// Joins each 1,024 sums to one: `join_sums_f32`.
     safe JoinSums() ["join_sums_f32"] {
         sums: read [f32; n], out: write [f32; n.div_ceil(CHUNK)], n: size,
     }
-    where [n => 1..=MAX_SIZE] threads n, shared 0, block Block::Exactly(1024);
+    where [n => 1..=MAX_SIZE] work Work::threads(n), block Block::Exactly(1024);
 }

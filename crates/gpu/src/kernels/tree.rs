@@ -41,7 +41,7 @@ kernels! {
         td: read [f32; m],
         capacity: size, m: size, alpha: f32, eps: f32, largest: f32, scale_leaves: size,
     }
-    where [capacity => 1..=MAX_SIZE] threads m, shared 0, block ANY;
+    where [capacity => 1..=MAX_SIZE] work Work::threads(m), block ANY;
 
     /// The leaf that holds each threshold, and its priority in fixed point: `seg_tree_find_f32`.
     trusted Find() ["seg_tree_find_f32"] {
@@ -52,7 +52,7 @@ kernels! {
         weights: write [u64; m],
         capacity: size, m: size, largest: f32, scale_leaves: size,
     }
-    where [capacity => 1..=MAX_SIZE] threads m * FANOUT, shared 0, block ANY;
+    where [capacity => 1..=MAX_SIZE] work Work::threads(m * FANOUT), block ANY;
 
     /// Independent draws: `seg_tree_sample_f32`. Draw j takes block `first_index + j` of the stream (`seed`, `stream`).
     trusted Sample() ["seg_tree_sample_f32"] {
@@ -63,7 +63,7 @@ kernels! {
         weights: write [u64; m],
         capacity: size, m: size, largest: f32, scale_leaves: size, seed: u64, stream: u64, first_index: u64,
     }
-    where [capacity => 1..=MAX_SIZE] threads m * FANOUT, shared 0, block ANY;
+    where [capacity => 1..=MAX_SIZE] work Work::threads(m * FANOUT), block ANY;
 
     /// One draw from each of m equal strata: `seg_tree_sample_stratified_f32`. Otherwise as [`Sample`].
     trusted SampleStratified() ["seg_tree_sample_stratified_f32"] {
@@ -74,5 +74,5 @@ kernels! {
         weights: write [u64; m],
         capacity: size, m: size, largest: f32, scale_leaves: size, seed: u64, stream: u64, first_index: u64,
     }
-    where [capacity => 1..=MAX_SIZE] threads m * FANOUT, shared 0, block ANY;
+    where [capacity => 1..=MAX_SIZE] work Work::threads(m * FANOUT), block ANY;
 }
