@@ -16,11 +16,13 @@ pub struct Position {
 }
 
 /// The words of a launch: number j is made of the first two words of block `next + j`, the low half first (indices wrap at
-/// 2^64), as everywhere in `per-core`.
+/// 2^64), as everywhere in `per-core`; or the caller's.
 #[derive(Clone, Copy)]
 pub struct Words {
     stream: Stream,
     first: u64,
+    /// Null for those of the stream.
+    given: *const u64,
 }
 
 impl Words {
@@ -31,12 +33,25 @@ impl Words {
     #[inline(always)]
     pub unsafe fn from(position: *const Position, seed: u64, stream: u64) -> Self {
         // SAFETY: the caller's.
-        Self { stream: Stream::new(seed, stream), first: unsafe { (*position).next } }
+        Self { stream: Stream::new(seed, stream), first: unsafe { (*position).next }, given: core::ptr::null() }
+    }
+
+    /// The caller's words, if this isn't null.
+    #[inline(always)]
+    pub fn or(self, given: *const u64) -> Self {
+        Self { given, ..self }
     }
 
     /// Word number j.
+    ///
+    /// # Safety
+    /// There are as many, if they are the caller's.
     #[inline(always)]
-    pub fn word(self, j: u64) -> u64 {
+    pub unsafe fn word(self, j: u64) -> u64 {
+        if !self.given.is_null() {
+            // SAFETY: the caller's.
+            return unsafe { *self.given.add(j as usize) };
+        }
         let [low, high, ..] = self.stream.block(self.first.wrapping_add(j));
         u64::from(high) << 32 | u64::from(low)
     }

@@ -7,6 +7,8 @@
 //! | `map` | every function of `arith` on arrays |
 //! | `random` | draws of a Philox stream |
 //! | `sum` | sums in the contract's order |
+//! | `cdf` | cumulative sums of weights: build, search, draws |
+//! | `resample` | resampling by them: stratified, systematic, residual |
 //! | `tree` | the tree of sums of `per-core`: update, search, draws |
 //! | `mingru` | the minGRU scan |
 //!
@@ -22,12 +24,14 @@
 // Intrinsics are declared with the types of LLVM.
 #![allow(internal_features)]
 
-#[cfg(feature = "tree")]
+#[cfg(any(feature = "cdf", feature = "resample", feature = "tree"))]
 pub mod blocks;
+#[cfg(any(feature = "cdf", feature = "resample"))]
+pub mod cdf;
 pub mod device;
-#[cfg(feature = "tree")]
+#[cfg(any(feature = "cdf", feature = "resample", feature = "tree"))]
 pub mod draws;
-#[cfg(feature = "tree")]
+#[cfg(any(feature = "cdf", feature = "tree"))]
 pub mod fault;
 #[cfg(feature = "map")]
 pub mod map;
@@ -35,7 +39,9 @@ pub mod map;
 pub mod mingru;
 #[cfg(feature = "random")]
 pub mod random;
-#[cfg(feature = "tree")]
+#[cfg(feature = "resample")]
+pub mod resample;
+#[cfg(any(feature = "resample", feature = "tree"))]
 mod strata;
 #[cfg(feature = "sum")]
 pub mod sum;

@@ -1,8 +1,10 @@
 //! Runs kernels of the committed PTX in the emulator, with all of its checks: bounds, alignment, barriers, races, and reads
 //! of memory that nothing has written. The tests compare the bits with those of the crates for the CPU.
 
+mod cdf;
 mod tree;
 
+pub use cdf::{CdfHead, DeviceCdf};
 pub use tree::{DeviceTree, Head, levels};
 
 use bytemuck::Pod;
@@ -10,10 +12,10 @@ use cuda_emu::{Counters, Device, Grid, LaunchError, Module, Options};
 use std::marker::PhantomData;
 use std::path::Path;
 
-/// A module on a device of its own. Everything panics that goes wrong: this is for tests.
+/// Modules on a device of their own. Everything panics that goes wrong: this is for tests.
 #[derive(Debug)]
 pub struct Bench {
-    module: Module,
+    modules: Vec<Module>,
     device: Device,
     /// How kernels are run.
     pub options: Options,
@@ -68,10 +70,19 @@ impl Bench {
     /// # Panics
     /// If it can't be read or loaded.
     pub fn new(name: &str) -> Self {
+        Self { modules: Vec::new(), device: Device::new(), options: Options::default() }.with(name)
+    }
+
+    /// And another one.
+    ///
+    /// # Panics
+    /// If it can't be read or loaded.
+    #[must_use]
+    pub fn with(mut self, name: &str) -> Self {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kernels-gpu/ptx").join(name).with_extension("ptx");
         let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        let module = Module::load(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        Self { module, device: Device::new(), options: Options::default() }
+        self.modules.push(Module::load(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display())));
+        self
     }
 
     /// An array with these elements.
@@ -139,7 +150,10 @@ impl Bench {
             }
         }
         let blocks = u32::try_from(threads.div_ceil(width as usize).max(1)).unwrap_or(u32::MAX);
-        self.device.launch(&self.module, kernel, &Grid::linear(blocks, width), &packed, &self.options)
+        // A kernel that none has is the last one's error.
+        let last = self.modules.len() - 1;
+        let module = self.modules.iter().position(|module| module.kernel(kernel).is_some()).unwrap_or(last);
+        self.device.launch(&self.modules[module], kernel, &Grid::linear(blocks, width), &packed, &self.options)
     }
 
     /// [`try_run`](Self::try_run).

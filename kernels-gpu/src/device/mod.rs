@@ -5,6 +5,7 @@
 
 pub mod atomic;
 pub mod grid;
+pub mod look_back;
 pub mod shared;
 pub mod thread;
 pub mod warp;

@@ -1,8 +1,8 @@
 //! The search: half a warp takes a threshold from the root to a leaf, a lane for each child of a node.
 
 use super::scale::Storage;
-use crate::blocks::{FANOUT, FANOUT_BITS};
-use crate::device::warp::{ALL, lane_id, warp_shuffle_idx, warp_shuffle_up, warp_vote_ballot};
+use crate::blocks::{FANOUT, nodes_below, step, top};
+use crate::device::warp::lane_id;
 
 /// What a search finds; the same in all lanes of the half.
 #[derive(Clone, Copy)]
@@ -26,14 +26,7 @@ pub(super) unsafe fn descend(
     threshold: u64,
 ) -> Found {
     let blocks = capacity.div_ceil(FANOUT);
-    // The top level: its first node, and its number.
-    let (mut start, mut level) = (0, 0);
-    let mut width = blocks.div_ceil(FANOUT);
-    while width > 1 {
-        start += width;
-        level += 1;
-        width = width.div_ceil(FANOUT);
-    }
+    let (mut start, mut level) = top(blocks);
     let child = lane_id() % FANOUT;
     let (mut at, mut rest) = (0, storage.hide(threshold));
     loop {
@@ -46,9 +39,7 @@ pub(super) unsafe fn descend(
         if level == 0 {
             break;
         }
-        // Nodes of the level below: ceil(blocks / 16^level).
-        let shift = FANOUT_BITS * level;
-        start -= (blocks + (1 << shift) - 1) >> shift;
+        start -= nodes_below(blocks, level);
         level -= 1;
     }
     // SAFETY: as above.
@@ -56,30 +47,4 @@ pub(super) unsafe fn descend(
     // SAFETY: the caller's.
     let (chosen, weight, _) = unsafe { step(part, rest) };
     Found { leaf: at * FANOUT + chosen, weight: storage.reveal(weight) }
-}
-
-/// Each of 16 lanes has a part: the first whose running sum is above `rest`, that part, and `rest` less the sums before it.
-///
-/// # Safety
-/// All lanes of the warp come here.
-#[inline(always)]
-unsafe fn step(part: u64, rest: u64) -> (u32, u64, u64) {
-    let lane = lane_id();
-    let mut running = part;
-    let mut delta = 1;
-    while delta < FANOUT {
-        // SAFETY: the caller's.
-        let below = unsafe { warp_shuffle_up(ALL, running, delta, FANOUT) };
-        running += if lane % FANOUT >= delta { below } else { 0 };
-        delta *= 2;
-    }
-    // SAFETY: the caller's.
-    let passed = unsafe { warp_vote_ballot(ALL, running <= rest) };
-    let passed = (passed >> (lane & FANOUT)) & 0xffff;
-    // All 16, where the threshold isn't below the total: then the first one.
-    let chosen = passed.count_ones() % FANOUT;
-    // SAFETY: the caller's.
-    let (through, part) =
-        unsafe { (warp_shuffle_idx(ALL, running, chosen, FANOUT), warp_shuffle_idx(ALL, part, chosen, FANOUT)) };
-    (chosen, part, rest - (through - part).min(rest))
 }

@@ -1,4 +1,4 @@
-//! Exact division of a part of the mass into strata.
+//! Exact division of a part of the mass into strata. Part of the GPU's kernels too.
 
 /// Splits `part * draws / total` into its whole and its rest, exactly and without a division.
 ///
@@ -17,8 +17,9 @@ impl Divider {
     /// For `0 < total < 2^63`.
     pub(super) fn new(draws: u32, total: u64) -> Self {
         let shift = total.leading_zeros() - 1;
-        let reciprocal = ((u128::from(draws) << 94) / u128::from(total << shift)) as u64;
-        Self { draws: draws.into(), total, shift, reciprocal }
+        // A 128-bit division is a call, which kernels don't have.
+        let by = if cfg!(target_arch = "nvptx64") { reciprocal_by_bits } else { reciprocal };
+        Self { draws: draws.into(), total, shift, reciprocal: by(draws, total << shift) }
     }
 
     pub(super) fn total(&self) -> u64 {
@@ -34,4 +35,24 @@ impl Divider {
         let more = rest >= self.total;
         (whole + u64::from(more), rest - if more { self.total } else { 0 })
     }
+}
+
+/// `floor(draws * 2^94 / scaled)`.
+#[inline(always)]
+pub(super) fn reciprocal(draws: u32, scaled: u64) -> u64 {
+    ((u128::from(draws) << 94) / u128::from(scaled)) as u64
+}
+
+/// [`reciprocal`], a bit at a time.
+#[inline(always)]
+pub(super) fn reciprocal_by_bits(draws: u32, scaled: u64) -> u64 {
+    // Below 2^62 <= scaled, so that the first 30 of 94 bits are zeros. A rest is below 2^63.
+    let (mut rest, mut quotient) = (u64::from(draws) << 30, 0);
+    for _ in 0..64 {
+        rest *= 2;
+        let more = rest >= scaled;
+        rest -= if more { scaled } else { 0 };
+        quotient = quotient << 1 | u64::from(more);
+    }
+    quotient
 }

@@ -1,6 +1,6 @@
 //! Every path gives the same bits, and the division is exact.
 
-use super::split::Divider;
+use super::split::{Divider, reciprocal, reciprocal_by_bits};
 use super::{Base, Random, Scheme, Scratch, ancestors_on, offspring_on};
 use crate::Cdf;
 use arith::random::Stream;
@@ -19,6 +19,8 @@ fn parts_are_divided_exactly() {
     for (t, &total) in totals.iter().enumerate() {
         for &draws in &draws {
             let divider = Divider::new(draws, total);
+            let scaled = total << (total.leading_zeros() - 1);
+            assert_eq!(reciprocal_by_bits(draws, scaled), reciprocal(draws, scaled));
             let mut parts = vec![0, 1, total / 2, total - 1, total];
             for i in 0..20 {
                 let word = stream.double_word((t * 100 + i) as u64);
