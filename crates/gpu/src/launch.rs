@@ -98,6 +98,41 @@ impl<'k> Call<'k> {
         self.read(argument, view.part(), expected)
     }
 
+    /// An array that is read, if there is one.
+    pub(crate) fn maybe_read<T>(
+        &mut self,
+        argument: &'static str,
+        view: &'k Option<View<'_, T>>,
+        expected: u128,
+    ) -> Result<(), LaunchError> {
+        self.maybe(argument, view.as_ref(), expected)
+    }
+
+    /// An array that is changed, if there is one.
+    pub(crate) fn maybe_update<T>(
+        &mut self,
+        argument: &'static str,
+        view: &'k Option<ViewMut<'_, T>>,
+        expected: u128,
+    ) -> Result<(), LaunchError> {
+        self.maybe(argument, view.as_ref().map(ViewMut::part), expected)
+    }
+
+    fn maybe<T>(
+        &mut self,
+        argument: &'static str,
+        view: Option<&'k View<'_, T>>,
+        expected: u128,
+    ) -> Result<(), LaunchError> {
+        match view {
+            Some(view) => self.read(argument, view, expected),
+            None => {
+                self.push(0, None);
+                Ok(())
+            }
+        }
+    }
+
     /// A count, which `limit` has checked.
     pub(crate) fn size(&mut self, _: &'static str, value: &usize) -> Result<(), LaunchError> {
         self.push(*value as u64, None);

@@ -7,6 +7,7 @@
 /// safe Struct(S) [(f32) "symbol_f32", (bf16) "symbol_bf16"] {
 ///     x: read [S; rows * columns],        an array that is read, with its length
 ///     out: write [S; rows],               one that is overwritten (update: changed)
+///     bias: maybe_read [f32; columns],    one that may be left out, null for the kernel (or maybe_update)
 ///     rows: size, columns: size,          counts, usize for the host and 32 bits for the kernel
 ///     seed: u64, factor: f32,
 /// }
@@ -109,6 +110,8 @@ macro_rules! kernels {
     (@let $kind:ident $field:ident $self:ident $call:ident) => {};
 
     (@type $a:lifetime read $element:ty) => { View<$a, $element> };
+    (@type $a:lifetime maybe_read $element:ty) => { Option<View<$a, $element>> };
+    (@type $a:lifetime maybe_update $element:ty) => { Option<ViewMut<$a, $element>> };
     (@type $a:lifetime $written:ident $element:ty) => { ViewMut<$a, $element> };
     (@type $a:lifetime size) => { usize };
     (@type $a:lifetime $number:ident) => { $number };
@@ -117,11 +120,14 @@ macro_rules! kernels {
     (@kind u64) => { Kind::U64 };
     (@kind f32) => { Kind::F32 };
     (@kind read $element:ty) => { Kind::Pointer { element: size_of::<$element>(), written: false } };
+    (@kind maybe_read $element:ty) => { kernels!(@kind read $element) };
     (@kind $written:ident $element:ty) => { Kind::Pointer { element: size_of::<$element>(), written: true } };
 
     (@doc read [$length:expr]) => { concat!("Read: `", stringify!($length), "` elements.") };
     (@doc write [$length:expr]) => { concat!("Overwritten: `", stringify!($length), "` elements.") };
     (@doc update [$length:expr]) => { concat!("Changed: `", stringify!($length), "` elements.") };
+    (@doc maybe_read [$length:expr]) => { concat!("Read, if given: `", stringify!($length), "` elements.") };
+    (@doc maybe_update [$length:expr]) => { concat!("Changed, if given: `", stringify!($length), "` elements.") };
     (@doc size) => { "A size, below 2^31." };
     (@doc $number:ident) => { "A number." };
 }

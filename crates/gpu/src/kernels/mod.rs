@@ -11,7 +11,21 @@ pub mod tree;
 use crate::contract::{Block, Contract, Kind, LaunchError, Parameter, Work};
 use crate::launch::{Call, Checked, Kernel, MAX_SIZE};
 use crate::{View, ViewMut, bf16};
+use bytemuck::{Pod, Zeroable};
 use macros::kernels;
+
+/// Where a stream of random words is, in memory, so that a graph which is launched again draws anew: `Position` of
+/// `kernels-gpu/src/draws.rs`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub struct Position {
+    /// The block of the next draw.
+    pub next: u64,
+    /// Blocks of threads of the present launch that have finished; 0 between launches.
+    pub done: u32,
+    /// Nothing.
+    pub unused: u32,
+}
 
 /// Blocks of any width.
 const ANY: Block = Block::Any { usual: 128, most: 1024 };

@@ -1,21 +1,60 @@
-//! The tree of sums of `per-core`. Its arrays are those of `kernels-gpu/src/tree.rs`: `leaves` in blocks of 16, all
-//! levels' `nodes`, the `total`.
+//! The tree of sums of `per-core`: its arrays and its life are in the text of `kernels-gpu/src/tree.rs`.
 //!
-//! The kernels follow sums from node to node: the nodes must be those of the leaves, at the scale of `largest` and
-//! `scale_leaves`, or they read beyond the arrays.
+//! The kernels follow sums from node to node: the arrays must be those of one tree, begun as the text says and changed by
+//! these kernels alone, or they read beyond them.
 
 use super::*;
+use bytemuck::{Pod, Zeroable};
 
 /// Children of a node, and leaves of a block.
 const FANOUT: u128 = 16;
+/// Leaves of a tile, which a block of threads counts or sums.
+const TILE: u128 = 4096;
+/// Threads for a tile.
+const WIDTH: u32 = 256;
+/// Bins of magnitude, `crates/per-core/src/tree/sum/bins.rs`.
+pub const BINS: usize = 278;
+
+/// The head of a tree: `Head` of `kernels-gpu/src/tree/head.rs`. All zero before the first survey.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct Head {
+    /// Sum of all leaves at the stored scale, modulo 2^64.
+    pub total: u64,
+    /// Updates so far.
+    pub updates: u64,
+    /// The largest leaf is below 2^shown.
+    pub shown: i32,
+    /// The same when the sums were made anew for the last time.
+    pub stored: i32,
+    /// 1 if the sums serve, 0 if they must be made anew before anything is drawn.
+    pub ready: u32,
+    /// Blocks of the present launch that have finished.
+    pub done: u32,
+    /// Bits of the largest priority (before alpha) that an update ever set.
+    pub largest: u32,
+    /// Nothing.
+    pub unused: u32,
+    /// Leaves in each bin of magnitude.
+    pub bins: [u32; BINS],
+    /// The same while a survey counts.
+    pub survey: [u32; BINS],
+}
+
+const _: () = assert!(size_of::<Head>() == 2264);
+
+// SAFETY: all zero is a head.
+unsafe impl Zeroable for Head {}
+// SAFETY: numbers without room between them or behind them: 2,264 bytes, a multiple of 8.
+unsafe impl Pod for Head {}
 
 /// Elements of `leaves`.
-fn leaves_len(capacity: u128) -> u128 {
+pub const fn leaves_len(capacity: u128) -> u128 {
     capacity.next_multiple_of(FANOUT)
 }
 
 /// Elements of `nodes`: 16 for each node of each level, up to the one that has a single node.
-fn nodes_len(capacity: u128) -> u128 {
+pub const fn nodes_len(capacity: u128) -> u128 {
     let mut width = capacity.div_ceil(FANOUT);
     let mut nodes = 0;
     loop {
@@ -30,38 +69,90 @@ fn nodes_len(capacity: u128) -> u128 {
 kernels! {
     module "tree";
 
+    /// Counts the leaves' magnitudes: `seg_tree_survey_f32`. [`Rebuild`] comes next.
+    trusted Survey() ["seg_tree_survey_f32"] {
+        leaves: update [f32; leaves_len(capacity)],
+        head: update [Head; 1],
+        status: update [u32; 2],
+        capacity: size,
+    }
+    where [capacity => 1..=MAX_SIZE]
+    work Work::blocks(capacity.div_ceil(TILE)), block Block::Exactly(WIDTH);
+
+    /// Makes all sums from the leaves, where that is needed: `seg_tree_rebuild_f32`.
+    trusted Rebuild() ["seg_tree_rebuild_f32"] {
+        leaves: read [f32; leaves_len(capacity)],
+        nodes: update [u64; nodes_len(capacity)],
+        head: update [Head; 1],
+        capacity: size,
+    }
+    where [capacity => 1..=MAX_SIZE]
+    work Work::blocks(capacity.div_ceil(TILE)), block Block::Exactly(WIDTH);
+
     /// Sets leaf `indices[j]` to `(|td[j]| + eps)^alpha`, and the sums above it; of those for one leaf the last counts:
-    /// `seg_tree_update_f32`. `status` gets bits for what was refused.
+    /// `seg_tree_update_f32`.
     trusted Update() ["seg_tree_update_f32"] {
         leaves: update [f32; leaves_len(capacity)],
         nodes: update [u64; nodes_len(capacity)],
-        total: update [u64; 1],
-        status: update [u32; 1],
+        head: update [Head; 1],
+        claims: update [u64; capacity],
+        raw: maybe_update [f32; capacity],
+        status: update [u32; 2],
         indices: read [u32; m],
         td: read [f32; m],
-        capacity: size, m: size, alpha: f32, eps: f32, largest: f32, scale_leaves: size,
+        capacity: size, m: size, alpha: f32, eps: f32,
     }
     where [capacity => 1..=MAX_SIZE] work Work::threads(m), block ANY;
+
+    /// Sets leaf `indices[j]` to `powers[j]`, and the sums above it: `seg_tree_set_f32`.
+    trusted Set() ["seg_tree_set_f32"] {
+        leaves: update [f32; leaves_len(capacity)],
+        nodes: update [u64; nodes_len(capacity)],
+        head: update [Head; 1],
+        claims: update [u64; capacity],
+        status: update [u32; 2],
+        indices: read [u32; m],
+        powers: read [f32; m],
+        capacity: size, m: size,
+    }
+    where [capacity => 1..=MAX_SIZE] work Work::threads(m), block ANY;
+
+    /// Sets the leaves of m new items of a ring, and the sums above them: `seg_tree_insert_f32`. Without `priorities` all get
+    /// the largest that there ever was.
+    trusted Insert() ["seg_tree_insert_f32"] {
+        leaves: update [f32; leaves_len(capacity)],
+        nodes: update [u64; nodes_len(capacity)],
+        head: update [Head; 1],
+        claims: update [u64; capacity],
+        raw: maybe_update [f32; capacity],
+        status: update [u32; 2],
+        inserted: read [u64; 1],
+        priorities: maybe_read [f32; m],
+        capacity: size, m: size, alpha: f32,
+    }
+    where [capacity => 1..=MAX_SIZE, m => 0..=capacity] work Work::threads(m), block ANY;
 
     /// The leaf that holds each threshold, and its priority in fixed point: `seg_tree_find_f32`.
     trusted Find() ["seg_tree_find_f32"] {
         leaves: read [f32; leaves_len(capacity)],
         nodes: read [u64; nodes_len(capacity)],
+        head: read [Head; 1],
         thresholds: read [u64; m],
         out: write [u32; m],
         weights: write [u64; m],
-        capacity: size, m: size, largest: f32, scale_leaves: size,
+        capacity: size, m: size,
     }
     where [capacity => 1..=MAX_SIZE] work Work::threads(m * FANOUT), block ANY;
 
-    /// Independent draws: `seg_tree_sample_f32`. Draw j takes block `first_index + j` of the stream (`seed`, `stream`).
+    /// Independent draws: `seg_tree_sample_f32`. Draw j takes block `position.next + j` of the stream (`seed`, `stream`).
     trusted Sample() ["seg_tree_sample_f32"] {
         leaves: read [f32; leaves_len(capacity)],
         nodes: read [u64; nodes_len(capacity)],
-        total: read [u64; 1],
+        head: read [Head; 1],
+        position: update [Position; 1],
         out: write [u32; m],
         weights: write [u64; m],
-        capacity: size, m: size, largest: f32, scale_leaves: size, seed: u64, stream: u64, first_index: u64,
+        capacity: size, m: size, seed: u64, stream: u64,
     }
     where [capacity => 1..=MAX_SIZE] work Work::threads(m * FANOUT), block ANY;
 
@@ -69,10 +160,11 @@ kernels! {
     trusted SampleStratified() ["seg_tree_sample_stratified_f32"] {
         leaves: read [f32; leaves_len(capacity)],
         nodes: read [u64; nodes_len(capacity)],
-        total: read [u64; 1],
+        head: read [Head; 1],
+        position: update [Position; 1],
         out: write [u32; m],
         weights: write [u64; m],
-        capacity: size, m: size, largest: f32, scale_leaves: size, seed: u64, stream: u64, first_index: u64,
+        capacity: size, m: size, seed: u64, stream: u64,
     }
     where [capacity => 1..=MAX_SIZE] work Work::threads(m * FANOUT), block ANY;
 }
