@@ -1,8 +1,6 @@
 //! A machine without a driver, or with one that has nothing.
 #![cfg(feature = "cuda")]
 
-mod common;
-
 use gpu::cust::{self, sys::CUresult};
 use gpu::{Device, DriverError, Error};
 use std::fs;
@@ -12,7 +10,7 @@ fn a_program_starts_without_a_driver_and_says_what_is_missing() {
     let folder = tempfile::tempdir().unwrap();
     // Found before any real one, and no library.
     fs::write(folder.path().join("libcuda.so.1"), "no library").unwrap();
-    common::run_apart("child_without_a_driver", |command| command.env("LD_LIBRARY_PATH", folder.path()));
+    test_support::run_apart("child_without_a_driver", |command| command.env("LD_LIBRARY_PATH", folder.path()));
 }
 
 #[test]
@@ -39,7 +37,7 @@ fn a_driver_that_lacks_functions_is_an_error_too() {
         maps.lines().filter_map(|line| line.find('/').map(|at| &line[at..])).find(|path| path.contains("libgcc_s"));
     let folder = tempfile::tempdir().unwrap();
     fs::copy(other.unwrap(), folder.path().join("libcuda.so.1")).unwrap();
-    common::run_apart("child_with_an_empty_driver", |command| command.env("LD_LIBRARY_PATH", folder.path()));
+    test_support::run_apart("child_with_an_empty_driver", |command| command.env("LD_LIBRARY_PATH", folder.path()));
 }
 
 #[test]

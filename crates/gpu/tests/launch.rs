@@ -122,12 +122,14 @@ fn what_a_contract_forbids_is_refused() {
     let error = scan(&stream, 6, 24, 3).unwrap_err();
     assert_eq!(error, length("checkpoints", 8, 16));
     assert_eq!(error.to_string(), "mingru_scan_forward_f32: `checkpoints` must have 8 elements, got 16");
-    let range = |argument, least, got| {
-        Error::Launch(LaunchError::Range { kernel: KERNEL, argument, least, most: (1 << 31) - 1, got })
-    };
-    assert_eq!(scan(&stream, 6, 24, 0).unwrap_err(), range("interval", 1, 0));
-    assert_eq!(scan(&stream, 6, 24, 1 << 31).unwrap_err(), range("interval", 0, 1 << 31));
-    assert_eq!(scan(&stream, 6, 24, usize::MAX).unwrap_err(), range("interval", 0, usize::MAX as u128));
+    let range =
+        |argument, least, most, got| Error::Launch(LaunchError::Range { kernel: KERNEL, argument, least, most, got });
+    assert_eq!(scan(&stream, 6, 24, 0).unwrap_err(), range("interval", 1, 64, 0));
+    assert_eq!(scan(&stream, 6, 24, 65).unwrap_err(), range("interval", 1, 64, 65));
+    // Sizes come first: the kernel's have 32 bits.
+    let most = (1 << 31) - 1;
+    assert_eq!(scan(&stream, 6, 24, 1 << 31).unwrap_err(), range("interval", 0, most, 1 << 31));
+    assert_eq!(scan(&stream, 6, 24, usize::MAX).unwrap_err(), range("interval", 0, most, usize::MAX as u128));
 }
 
 #[test]

@@ -1,8 +1,6 @@
 //! What this program, the driver that it has loaded, and CUDA ask of each other.
 #![cfg(feature = "cuda")]
 
-mod common;
-
 use object::elf::{DT_NEEDED, DT_SONAME, FileHeader64};
 use object::read::elf::{Dyn, ElfFile64, FileHeader, SectionHeader};
 use object::{Endianness, Object, ObjectSymbol};

@@ -9,7 +9,7 @@ use gpu::{Buffer, Stream};
 
 #[test]
 fn streams_have_no_order_unless_one_waits() {
-    common::run_apart("child_with_late_work", |command| command.env("LOCKSTEP_EMU_ASYNC", "1"));
+    test_support::run_apart("child_with_late_work", |command| command.env("LOCKSTEP_EMU_ASYNC", "1"));
 }
 
 fn fill(stream: &Stream, out: &mut Buffer<f32>) {

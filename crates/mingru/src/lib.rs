@@ -20,7 +20,8 @@
 //!
 //! - [`forward()`] and [`backward()`]: the scan given the projections, for sequences in `f32` or [`bf16`];
 //! - [`step()`]: one step of a rollout;
-//! - [`MinGruStack`]: layers with weights, on `linalg`'s products.
+//! - [`MinGruStack`]: layers with weights, on `linalg`'s products;
+//! - `cuda`, with the feature of this name: the scan on CUDA devices.
 //!
 //! A NaN in an operand is seen in the results it enters, and in no other row or unit of a scan. `keep_t * h_{t-1}` is a
 //! product, so a reset doesn't hide a NaN or infinite state.
@@ -47,6 +48,8 @@
 //! # Ok::<(), mingru::Error>(())
 //! ```
 mod cell;
+#[cfg(feature = "cuda")]
+pub mod cuda;
 mod error;
 mod lanes;
 pub mod oracle;

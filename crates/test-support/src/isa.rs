@@ -1,7 +1,7 @@
 //! The same bits under each instruction set, in processes of their own.
 
+use crate::run_apart;
 use std::fmt::Debug;
-use std::process::Command;
 
 /// Prints what the child of [`assert_same_bits`] has found: the instruction set it ran with and a digest of its bits.
 pub fn print(isa: impl Debug, digest: &str) {
@@ -17,12 +17,7 @@ pub fn print(isa: impl Debug, digest: &str) {
 pub fn assert_same_bits(expected: &str, detected: impl Debug) {
     let detected = format!("{detected:?}");
     for (limit, isa) in [("scalar", "Scalar"), ("avx2", "Avx2"), ("avx512", "Avx512")] {
-        let program = std::env::current_exe().expect("a test runs from a file");
-        let output = Command::new(program)
-            .args(["--exact", "child", "--ignored", "--nocapture"])
-            .env("LOCKSTEP_ISA", limit)
-            .output()
-            .expect("a test can be run again");
+        let output = run_apart("child", |command| command.env("LOCKSTEP_ISA", limit));
         let text = String::from_utf8_lossy(&output.stdout);
         assert!(text.contains(&format!("digest {expected}")), "{limit}: {text}");
         assert!(text.contains(&format!("isa {isa} ")) || text.contains(&format!("isa {detected} ")), "{limit}: {text}");

@@ -1,6 +1,8 @@
 //! What the tests of several crates share.
 
 mod alloc;
+mod apart;
 pub mod isa;
 
 pub use alloc::{Counting, allocations, allocations_of};
+pub use apart::run_apart;

@@ -1,7 +1,10 @@
 //! The minGRU scan.
 
 use super::*;
+use std::ops::RangeInclusive;
 
+/// Steps from one checkpoint to the next: `1..=mingru::MAX_INTERVAL`.
+const INTERVALS: RangeInclusive<u128> = 1..=64;
 /// Units of a tile, and lanes of a warp.
 const LANES: u128 = 32;
 /// Steps that a warp works on at once.
@@ -23,7 +26,7 @@ kernels! {
         h_last: write [f32; batch * hidden],
         batch: size, time: size, hidden: size, interval: size,
     }
-    where [interval => 1..=MAX_SIZE, batch * hidden => 0..=MAX_SIZE]
+    where [interval => INTERVALS, batch * hidden => 0..=MAX_SIZE]
     work Work::threads(batch * hidden), block ANY;
 
     /// The backward scan, step by step: `mingru_scan_backward_reference_f32`, `_bf16`.
@@ -48,7 +51,7 @@ kernels! {
 
     /// The backward scan by tiles: `mingru_scan_backward_tiled_f32`, `_bf16`.
     ///
-    /// `checkpoints` are those of a forward scan with the same `interval`, which is 64 at most. A block works on 4 steps a
+    /// `checkpoints` are those of a forward scan with the same `interval`; a block works on 4 steps a
     /// warp at once, and on a whole interval at least.
     safe ScanBackwardTiled(S) [(f32) "mingru_scan_backward_tiled_f32", (bf16) "mingru_scan_backward_tiled_bf16"] {
         combined: read [S; batch * time * 3 * hidden],
@@ -62,7 +65,7 @@ kernels! {
         d_h0: write [f32; batch * hidden],
         batch: size, time: size, hidden: size, interval: size,
     }
-    where [interval => 1..=64]
+    where [interval => INTERVALS, batch * hidden => 0..=MAX_SIZE]
     work Work::blocks(batch * hidden.div_ceil(LANES)).at_least(interval.div_ceil(STEPS) * LANES),
     block Block::Any { usual: 512, most: 512 };
 }

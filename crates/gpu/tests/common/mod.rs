@@ -2,7 +2,6 @@
 #![allow(dead_code, reason = "no test uses all of it")]
 
 use gpu::{Device, Stream};
-use std::process::{Command, Output};
 
 /// A stream of the first device.
 pub(crate) fn stream() -> Stream {
@@ -13,14 +12,4 @@ pub(crate) fn stream() -> Stream {
 /// Whether the driver emulates its device.
 pub(crate) fn is_emulated(device: &Device) -> bool {
     device.name().unwrap().contains("emulated")
-}
-
-/// Runs the ignored test `name` of this file in a process of its own, prepared by `prepare`; it must pass.
-pub(crate) fn run_apart(name: &str, prepare: impl FnOnce(&mut Command) -> &mut Command) -> Output {
-    let mut command = Command::new(std::env::current_exe().unwrap());
-    let output = prepare(command.args(["--exact", name, "--ignored", "--nocapture"])).output().unwrap();
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    assert!(output.status.success(), "{name}:\n{}\n{}", text(&output.stdout), text(&output.stderr));
-    assert!(text(&output.stdout).contains("1 passed"), "there is no test {name}");
-    output
 }
