@@ -9,9 +9,11 @@ use std::collections::HashMap;
 use std::sync::{Mutex, RwLock};
 
 /// Modules of `kernels-gpu/ptx` by name. (`map` is for tests of the compiler.)
-const PTX: [(&str, &str); 4] = [
+const PTX: [(&str, &str); 6] = [
+    ("cdf", include_str!("../ptx/cdf.ptx")),
     ("mingru", include_str!("../ptx/mingru.ptx")),
     ("random", include_str!("../ptx/random.ptx")),
+    ("resample", include_str!("../ptx/resample.ptx")),
     ("sum", include_str!("../ptx/sum.ptx")),
     ("tree", include_str!("../ptx/tree.ptx")),
 ];

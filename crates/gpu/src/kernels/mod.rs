@@ -2,15 +2,19 @@
 //!
 //! What a kernel computes, and the order of each array, is in the text of the kernel itself (`kernels-gpu/src`).
 
+mod blocks;
+pub mod cdf;
 mod macros;
 pub mod mingru;
 pub mod random;
+pub mod resample;
 pub mod sum;
 pub mod tree;
 
 use crate::contract::{Block, Contract, Kind, LaunchError, Parameter, Work};
 use crate::launch::{Call, Checked, Kernel, MAX_SIZE};
 use crate::{View, ViewMut, bf16};
+pub use blocks::nodes_len;
 use bytemuck::{Pod, Zeroable};
 use macros::kernels;
 
@@ -32,6 +36,7 @@ const ANY: Block = Block::Any { usual: 128, most: 1024 };
 
 /// All contracts.
 pub fn contracts() -> impl Iterator<Item = &'static Contract> {
-    let modules = [mingru::CONTRACTS, random::CONTRACTS, sum::CONTRACTS, tree::CONTRACTS];
+    let modules =
+        [cdf::CONTRACTS, mingru::CONTRACTS, random::CONTRACTS, resample::CONTRACTS, sum::CONTRACTS, tree::CONTRACTS];
     modules.into_iter().flatten().copied().flatten().copied()
 }

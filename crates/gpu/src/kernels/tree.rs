@@ -3,15 +3,9 @@
 //! The kernels follow sums from node to node: the arrays must be those of one tree, begun as the text says and changed by
 //! these kernels alone, or they read beyond them.
 
+use super::blocks::{FANOUT, TILE, WIDTH, nodes_len};
 use super::*;
-use bytemuck::{Pod, Zeroable};
 
-/// Children of a node, and leaves of a block.
-const FANOUT: u128 = 16;
-/// Leaves of a tile, which a block of threads counts or sums.
-const TILE: u128 = 4096;
-/// Threads for a tile.
-const WIDTH: u32 = 256;
 /// Bins of magnitude, `crates/per-core/src/tree/sum/bins.rs`.
 pub const BINS: usize = 278;
 
@@ -51,19 +45,6 @@ unsafe impl Pod for Head {}
 /// Elements of `leaves`.
 pub const fn leaves_len(capacity: u128) -> u128 {
     capacity.next_multiple_of(FANOUT)
-}
-
-/// Elements of `nodes`: 16 for each node of each level, up to the one that has a single node.
-pub const fn nodes_len(capacity: u128) -> u128 {
-    let mut width = capacity.div_ceil(FANOUT);
-    let mut nodes = 0;
-    loop {
-        width = width.div_ceil(FANOUT);
-        nodes += width;
-        if width <= 1 {
-            return nodes * FANOUT;
-        }
-    }
 }
 
 kernels! {

@@ -1,0 +1,65 @@
+//! Resampling by a CDF ([`cdf`]): the arrays are in the text of `kernels-gpu/src/resample.rs`. Multinomial resampling
+//! is [`cdf::Sample`].
+//!
+//! Random words are those of `words`, or else of the stream (`seed`, `stream`) at `position`. `tiles` and `work` are scratch,
+//! zero at first.
+
+use super::blocks::{FANOUT, TILE, WIDTH, nodes_len};
+use super::cdf::Head;
+use super::*;
+
+kernels! {
+    module "resample";
+
+    /// One draw from each of m equal strata: `resample_stratified_f32`.
+    trusted Stratified() ["resample_stratified_f32"] {
+        weights: read [f32; n],
+        nodes: read [u64; nodes_len(n)],
+        head: read [Head; 1],
+        position: update [Position; 1],
+        words: maybe_read [u64; m],
+        out: write [u32; m],
+        n: size, m: size, seed: u64, stream: u64,
+    }
+    where [n => 1..=MAX_SIZE] work Work::threads(m * FANOUT), block ANY;
+
+    /// One draw from each of m equal strata, at the same place in all: `resample_systematic_f32`.
+    trusted Systematic() ["resample_systematic_f32"] {
+        weights: read [f32; n],
+        nodes: read [u64; nodes_len(n)],
+        head: read [Head; 1],
+        position: update [Position; 1],
+        words: maybe_read [u64; 1],
+        out: write [u32; m],
+        n: size, m: size, seed: u64, stream: u64,
+    }
+    where [n => 1..=MAX_SIZE] work Work::threads(m * FANOUT), block ANY;
+
+    /// Whole offspring, and the rest stratified: `resample_residual_stratified_f32`.
+    trusted ResidualStratified() ["resample_residual_stratified_f32"] {
+        weights: read [f32; n],
+        nodes: read [u64; nodes_len(n)],
+        head: read [Head; 1],
+        position: update [Position; 1],
+        words: maybe_read [u64; m],
+        tiles: update [u64; 2 * n.div_ceil(TILE)],
+        work: update [u32; 2],
+        out: write [u32; m],
+        n: size, m: size, seed: u64, stream: u64,
+    }
+    where [n => 1..=MAX_SIZE] work Work::blocks(n.div_ceil(TILE)), block Block::Exactly(WIDTH);
+
+    /// Whole offspring, and the rest systematic: `resample_residual_systematic_f32`.
+    trusted ResidualSystematic() ["resample_residual_systematic_f32"] {
+        weights: read [f32; n],
+        nodes: read [u64; nodes_len(n)],
+        head: read [Head; 1],
+        position: update [Position; 1],
+        words: maybe_read [u64; 1],
+        tiles: update [u64; 2 * n.div_ceil(TILE)],
+        work: update [u32; 2],
+        out: write [u32; m],
+        n: size, m: size, seed: u64, stream: u64,
+    }
+    where [n => 1..=MAX_SIZE] work Work::blocks(n.div_ceil(TILE)), block Block::Exactly(WIDTH);
+}
