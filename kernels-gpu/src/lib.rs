@@ -6,7 +6,8 @@
 //! | --- | --- |
 //! | `map` | every function of `arith` on arrays |
 //! | `random` | draws of a Philox stream |
-//! | `sum` | sums in the contract's order |
+//! | `sum` | sums in the contract's order, of arrays, rows and columns |
+//! | `gemm` | products of matrices in the contract's order |
 //! | `cdf` | cumulative sums of weights: build, search, draws |
 //! | `resample` | resampling by them: stratified, systematic, residual |
 //! | `tree` | the tree of sums of `per-core`: update, search, draws |
@@ -33,6 +34,8 @@ pub mod device;
 pub mod draws;
 #[cfg(any(feature = "cdf", feature = "tree"))]
 pub mod fault;
+#[cfg(feature = "gemm")]
+pub mod gemm;
 #[cfg(feature = "map")]
 pub mod map;
 #[cfg(feature = "mingru")]

@@ -3,6 +3,11 @@
 //! A sum takes a launch of `*_chunks_f32`, which leaves a sum for each chunk, and then launches of [`join_sums_f32`], each of
 //! which leaves one for 1,024, until there is one: an aligned range of 1,024 is a subtree.
 
+mod axis;
+mod tree;
+
+pub use axis::{join_parts_f32, sum_cols_f32, sum_rows_f32};
+
 use crate::device::thread::{block_dim_x, block_idx_x, index_1d, sync_threads, thread_idx_x};
 use crate::device::warp::{ALL, LANES, lane_id, warp_shuffle_down};
 use crate::shared_array;

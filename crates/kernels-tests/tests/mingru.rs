@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Case, Format};
+use common::scan::{Case, Format};
 use cuda_emu::{FaultKind, LaunchError};
 use kernels_tests::{Arg, Bench};
 use mingru::{Storage, bf16};

@@ -24,6 +24,12 @@ impl<T> SharedArray<T> {
     pub fn at(address: u32) -> Self {
         Self { address, elements: PhantomData }
     }
+
+    /// The array from element `i` on.
+    #[inline(always)]
+    pub fn from(self, i: u32) -> Self {
+        Self::at(self.address.wrapping_add(i.wrapping_mul(size_of::<T>() as u32)))
+    }
 }
 
 macro_rules! elements {
@@ -87,6 +93,50 @@ impl SharedArray<u32> {
                 "red.shared.add.u32 [{}], {};",
                 in(reg32) self.address + i * size_of::<u32>() as u32,
                 in(reg32) value,
+                options(nostack, preserves_flags),
+            );
+        }
+    }
+}
+
+impl SharedArray<f32> {
+    /// Elements `i..i + 4`: `ld.shared.v4.f32`.
+    ///
+    /// # Safety
+    /// As [`read`](Self::read) of each of them, and the first is aligned to 16 bytes.
+    #[inline(always)]
+    pub unsafe fn read4(self, i: u32) -> [f32; 4] {
+        let (a, b, c, d);
+        // SAFETY: the caller's.
+        unsafe {
+            core::arch::asm!(
+                "ld.shared.v4.f32 {{{}, {}, {}, {}}}, [{}];",
+                out(reg32) a,
+                out(reg32) b,
+                out(reg32) c,
+                out(reg32) d,
+                in(reg32) self.address + i * size_of::<f32>() as u32,
+                options(nostack, preserves_flags),
+            );
+        }
+        [a, b, c, d]
+    }
+
+    /// Sets elements `i..i + 4`: `st.shared.v4.f32`.
+    ///
+    /// # Safety
+    /// As [`write`](Self::write) of each of them, and the first is aligned to 16 bytes.
+    #[inline(always)]
+    pub unsafe fn write4(self, i: u32, [a, b, c, d]: [f32; 4]) {
+        // SAFETY: the caller's.
+        unsafe {
+            core::arch::asm!(
+                "st.shared.v4.f32 [{}], {{{}, {}, {}, {}}};",
+                in(reg32) self.address + i * size_of::<f32>() as u32,
+                in(reg32) a,
+                in(reg32) b,
+                in(reg32) c,
+                in(reg32) d,
                 options(nostack, preserves_flags),
             );
         }

@@ -19,6 +19,7 @@ use crate::device::thread::{block_dim_x, block_idx_x, sync_threads, thread_idx_x
 use crate::device::trap;
 use crate::device::warp::{LANES, lane_id};
 use crate::shared_array;
+use core::mem::MaybeUninit;
 
 /// Steps of a window that a warp has.
 const STEPS: u32 = 4;
@@ -130,7 +131,7 @@ struct Window {
 }
 
 /// What a step has from memory.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 struct Inputs {
     hidden: f32,
     gate: f32,
@@ -148,12 +149,8 @@ struct Kept {
     d_out: f32,
 }
 
-const NOTHING: Kept = Kept {
-    gates: Gates { z: 0.0, zc: 0.0, g: 0.0, slope: 0.0 },
-    highway: Highway { s: 0.0, sc: 0.0 },
-    x: 0.0,
-    d_out: 0.0,
-};
+/// What a thread keeps of its steps, those that there are.
+type KeptSteps = [MaybeUninit<Kept>; STEPS as usize];
 
 /// An array with an expression for each of the warp's steps of a window. Written out: a loop that the compiler doesn't unroll
 /// would need its array in local memory.
@@ -180,18 +177,24 @@ macro_rules! for_each_step {
     };
 }
 
-/// Reads a step, if it is one of the window's.
+/// Reads a step, if it is one of the window's. Nothing stands for the others: zeros would have to be made.
 ///
 /// # Safety
 /// As the kernels; the thread is active.
 #[inline(always)]
-unsafe fn load<S: Storage>(p: Backward<S>, shape: Shape, place: Place, window: Window, slot: u32) -> Inputs {
+unsafe fn load<S: Storage>(
+    p: Backward<S>,
+    shape: Shape,
+    place: Place,
+    window: Window,
+    slot: u32,
+) -> MaybeUninit<Inputs> {
     if slot >= window.len {
-        return Inputs::default();
+        return MaybeUninit::uninit();
     }
     let at = place.at(window.start + slot, shape);
     // SAFETY: (B, T, 3H) and (B, T, H).
-    unsafe {
+    MaybeUninit::new(unsafe {
         Inputs {
             hidden: (*p.combined.add(at.wide(0))).load(),
             gate: (*p.combined.add(at.wide(1))).load(),
@@ -199,18 +202,20 @@ unsafe fn load<S: Storage>(p: Backward<S>, shape: Shape, place: Place, window: W
             x: (*p.x.add(at.narrow())).load(),
             d_out: (*p.d_out.add(at.narrow())).load(),
         }
-    }
+    })
 }
 
 /// Computes what needs no carry of a step, and files what the chains need.
 ///
 /// # Safety
-/// The slot, if it is one of the window's, is this warp's.
+/// If the slot is one of the window's, it is this warp's, and the inputs are there.
 #[inline(always)]
-unsafe fn prepare(inputs: Inputs, place: Place, window: Window, slot: u32) -> Kept {
+unsafe fn prepare(inputs: MaybeUninit<Inputs>, place: Place, window: Window, slot: u32) -> MaybeUninit<Kept> {
     if slot >= window.len {
-        return NOTHING;
+        return MaybeUninit::uninit();
     }
+    // SAFETY: the caller's.
+    let inputs = unsafe { inputs.assume_init() };
     let (gates, highway) = (cell::gates(inputs.hidden, inputs.gate), cell::highway(inputs.proj));
     let at = place.shared(slot);
     // SAFETY: the slot is below WINDOW, and the caller's.
@@ -219,7 +224,7 @@ unsafe fn prepare(inputs: Inputs, place: Place, window: Window, slot: u32) -> Ke
         states().write(at, cell::inflow(&gates));
         gradients().write(at, cell::direct(&highway, inputs.d_out));
     }
-    Kept { gates, highway, x: inputs.x, d_out: inputs.d_out }
+    MaybeUninit::new(Kept { gates, highway, x: inputs.x, d_out: inputs.d_out })
 }
 
 /// Computes what needs no carry of the warp's steps. All loads come first, so that they wait together.
@@ -227,7 +232,7 @@ unsafe fn prepare(inputs: Inputs, place: Place, window: Window, slot: u32) -> Ke
 /// # Safety
 /// As the kernels; the thread is active.
 #[inline(always)]
-unsafe fn open<S: Storage>(p: Backward<S>, shape: Shape, place: Place, window: Window) -> [Kept; STEPS as usize] {
+unsafe fn open<S: Storage>(p: Backward<S>, shape: Shape, place: Place, window: Window) -> KeptSteps {
     // SAFETY: the caller's.
     let inputs = for_each_step!(|i| unsafe { load(p, shape, place, window, place.slot(i)) });
     // SAFETY: the slots are this warp's.
@@ -239,11 +244,11 @@ unsafe fn open<S: Storage>(p: Backward<S>, shape: Shape, place: Place, window: W
 /// # Safety
 /// As [`SharedArray::read`].
 #[inline(always)]
-unsafe fn read_group<const N: usize>(array: SharedArray<f32>, first: u32, distance: u32) -> [f32; N] {
+unsafe fn read_group<const N: usize>(array: SharedArray<f32>, distance: u32) -> [f32; N] {
     let mut values = [0.0; N];
     for (i, value) in values.iter_mut().enumerate() {
         // SAFETY: the caller's.
-        *value = unsafe { array.read(first + i as u32 * distance) };
+        *value = unsafe { array.read(i as u32 * distance) };
     }
     values
 }
@@ -255,21 +260,17 @@ unsafe fn read_group<const N: usize>(array: SharedArray<f32>, first: u32, distan
 #[inline(always)]
 unsafe fn replay_gradients<const N: usize>(mut carry: f32, place: Place, slot: u32) -> f32 {
     let at = place.shared(slot);
+    let (decays, keeps, gradients) = (decays().from(at), keeps().from(slot), gradients().from(at));
     // SAFETY: the steps are the window's, and decays and keeps aren't written now.
-    let (decay, keep, mut gradient) = unsafe {
-        (
-            read_group::<N>(decays(), at, LANES),
-            read_group::<N>(keeps(), slot, 1),
-            read_group::<N>(gradients(), at, LANES),
-        )
-    };
+    let (decay, keep, mut gradient) =
+        unsafe { (read_group::<N>(decays, LANES), read_group::<N>(keeps, 1), read_group::<N>(gradients, LANES)) };
     for i in (0..N).rev() {
         gradient[i] = cell::state_gradient(carry, gradient[i]);
         carry = cell::gradient_carry(decay[i] * keep[i], gradient[i]);
     }
     for (i, &gradient) in gradient.iter().enumerate() {
         // SAFETY: the caller's.
-        unsafe { gradients().write(at + i as u32 * LANES, gradient) };
+        unsafe { gradients.write(i as u32 * LANES, gradient) };
     }
     carry
 }
@@ -281,10 +282,10 @@ unsafe fn replay_gradients<const N: usize>(mut carry: f32, place: Place, slot: u
 #[inline(always)]
 unsafe fn replay_states<const N: usize>(mut h: f32, place: Place, slot: u32) -> f32 {
     let at = place.shared(slot);
+    let (decays, keeps, states) = (decays().from(at), keeps().from(slot), states().from(at));
     // SAFETY: the steps are the window's, and decays and keeps aren't written now.
-    let (decay, keep, mut state) = unsafe {
-        (read_group::<N>(decays(), at, LANES), read_group::<N>(keeps(), slot, 1), read_group::<N>(states(), at, LANES))
-    };
+    let (decay, keep, mut state) =
+        unsafe { (read_group::<N>(decays, LANES), read_group::<N>(keeps, 1), read_group::<N>(states, LANES)) };
     for i in 0..N {
         let carried = keep[i] * h;
         h = cell::next_state(decay[i], carried, state[i]);
@@ -292,7 +293,7 @@ unsafe fn replay_states<const N: usize>(mut h: f32, place: Place, slot: u32) -> 
     }
     for (i, &state) in state.iter().enumerate() {
         // SAFETY: the caller's.
-        unsafe { states().write(at + i as u32 * LANES, state) };
+        unsafe { states.write(i as u32 * LANES, state) };
     }
     h
 }
@@ -338,26 +339,18 @@ impl Share {
     }
 }
 
-/// The state that enters a chunk of the window, or anything if there is no such chunk.
+/// The state that enters a chunk of the window, or anything if there is no such chunk. `unit` points to the unit's
+/// checkpoint before the first step.
 ///
 /// # Safety
 /// As the kernels; the thread is active.
 #[inline(always)]
-unsafe fn checkpoint<S: Storage>(
-    p: Backward<S>,
-    shape: Shape,
-    place: Place,
-    window: Window,
-    chunk: u32,
-    interval: u32,
-) -> f32 {
-    if chunk * interval >= window.len {
+unsafe fn checkpoint(unit: *const f32, shape: Shape, window: Window, share: Share, chunk: u32) -> f32 {
+    if chunk * share.interval >= window.len {
         return 0.0;
     }
-    let chunks = shape.time.div_ceil(interval.max(1)) as usize;
-    let row = place.row * chunks + (window.chunk + chunk) as usize;
     // SAFETY: (B, ceil(T / K), H).
-    unsafe { *p.checkpoints.add(row * shape.hidden as usize + place.unit) }
+    unsafe { *unit.add((window.chunk + chunk) as usize * shape.hidden as usize) }
 }
 
 /// Replays the state through the warp's chunks of a window; `h` enters the first of them.
@@ -365,21 +358,14 @@ unsafe fn checkpoint<S: Storage>(
 /// # Safety
 /// As the kernels; the thread is active, and no other warp has the share.
 #[inline(always)]
-unsafe fn state_chains<S: Storage>(
-    p: Backward<S>,
-    shape: Shape,
-    place: Place,
-    window: Window,
-    share: Share,
-    mut h: f32,
-) {
+unsafe fn state_chains(unit: *const f32, shape: Shape, place: Place, window: Window, share: Share, mut h: f32) {
     let (mut chunk, interval) = (share.first, share.interval);
     while chunk * interval < window.len {
         let (mut slot, end) = (chunk * interval, ((chunk + 1) * interval).min(window.len));
         chunk += share.distance;
         // It arrives while the chunk before it is replayed.
         // SAFETY: the caller's.
-        let next = unsafe { checkpoint(p, shape, place, window, chunk, interval) };
+        let next = unsafe { checkpoint(unit, shape, window, share, chunk) };
         while slot + GROUP as u32 <= end {
             // SAFETY: the caller's.
             h = unsafe { replay_states::<GROUP>(h, place, slot) };
@@ -397,13 +383,21 @@ unsafe fn state_chains<S: Storage>(
 /// Writes the gradients of a step, if it is one of the window's.
 ///
 /// # Safety
-/// As the kernels; the thread is active, and the slot this warp's.
+/// As the kernels; the thread is active, the slot this warp's, and if it is one of the window's, its step is there.
 #[inline(always)]
-unsafe fn close<S: Storage>(p: Backward<S>, shape: Shape, place: Place, window: Window, slot: u32, kept: Kept) {
+unsafe fn close<S: Storage>(
+    p: Backward<S>,
+    shape: Shape,
+    place: Place,
+    window: Window,
+    slot: u32,
+    kept: MaybeUninit<Kept>,
+) {
     if slot >= window.len {
         return;
     }
-    let Kept { gates, highway, x, d_out } = kept;
+    // SAFETY: the caller's.
+    let Kept { gates, highway, x, d_out } = unsafe { kept.assume_init() };
     let shared = place.shared(slot);
     // SAFETY: the slot is below WINDOW; it is written next by this thread.
     let (carried, dh) = unsafe { (states().read(shared), gradients().read(shared)) };
@@ -430,17 +424,19 @@ unsafe fn backward_tiled<S: Storage>(p: Backward<S>, shape: Shape, interval: u32
     let (most, state) = (chunks * interval, place.state(shape));
     let share = Share::new(place, interval);
     let (first_warp, active) = (place.warp == 0, place.active);
+    // The compiler doesn't see that neither K nor the window is 0.
+    let of_row = place.row * shape.time.div_ceil(interval.max(1)) as usize * shape.hidden as usize;
+    let unit = p.checkpoints.wrapping_add(of_row + place.unit);
     // SAFETY: (B, H).
     let mut carry = if first_warp && active { unsafe { *p.d_h_last.add(state) } } else { 0.0 };
-    // `most` isn't 0; the compiler doesn't see it.
     for index in (0..shape.time.div_ceil(most.max(1))).rev() {
         let start = index * most;
         let window = Window { start, len: most.min(shape.time - start), chunk: index * chunks };
-        let (thread, mut kept, mut h) = (thread_idx_x(), [NOTHING; STEPS as usize], 0.0);
+        let (thread, mut kept, mut h) = (thread_idx_x(), [MaybeUninit::uninit(); STEPS as usize], 0.0);
         if active {
             if let Some(share) = share {
                 // SAFETY: the caller's.
-                h = unsafe { checkpoint(p, shape, place, window, share.first, interval) };
+                h = unsafe { checkpoint(unit, shape, window, share, share.first) };
             }
             // SAFETY: the caller's.
             kept = unsafe { open(p, shape, place, window) };
@@ -457,7 +453,7 @@ unsafe fn backward_tiled<S: Storage>(p: Backward<S>, shape: Shape, interval: u32
             }
             if let Some(share) = share {
                 // SAFETY: the caller's, and the warp's own share.
-                unsafe { state_chains(p, shape, place, window, share, h) };
+                unsafe { state_chains(unit, shape, place, window, share, h) };
             }
         }
         sync_threads();
@@ -482,7 +478,9 @@ macro_rules! kernels {
         ///
         /// One block a row of the batch and tile of 32 units: `B * ceil(H / 32)` blocks, below 2^31, of W warps, all the
         /// same. A block works on up to 4 W steps at once, of which K divides a window: `K / 4 <= W <= 16`; the kernel ends
-        /// with an error otherwise. 16 warps serve long sequences best; for short ones `ceil(T / 4)` are enough.
+        /// with an error otherwise. Few warps a block let more blocks share a multiprocessor: 4 serve best where there are
+        /// at least 4 blocks for each, 16 where there are fewer blocks than multiprocessors; more than `ceil(T / 4)` find
+        /// nothing to do.
         ///
         /// # Safety
         /// The crate's conventions; sequences may have 2^31 elements and more.

@@ -1,0 +1,227 @@
+//! What the dense kernels cost, in counts that no machine's load changes.
+
+mod common;
+
+use common::products::{FORMS, Matrix, on_device};
+use common::scan::{Case, Format};
+use cuda_builder::manifest::Manifest;
+use cuda_emu::Counters;
+use kernels_tests::{Arg, Bench};
+use mingru::bf16;
+use std::path::Path;
+
+/// Bytes that move between a multiprocessor and the memory behind it: whole sectors, of 32 bytes.
+fn traffic(counters: &Counters) -> usize {
+    32 * (counters.global_load_sectors + counters.global_store_sectors) as usize
+}
+
+/// That a kernel moves little more than the bytes that it can't do without, and keeps to itself what it may.
+fn assert_streams(what: &str, counters: &Counters, ideal: usize) {
+    let share = traffic(counters) as f64 / ideal as f64;
+    println!("{what}: {share:.3} of the ideal bytes");
+    assert!((1.0..=1.1).contains(&share), "{what}: {} bytes, ideal {ideal}", traffic(counters));
+    assert_eq!((counters.shared_bank_conflicts, counters.local_requests), (0, 0), "{what}");
+}
+
+fn scan_streams<S: Format>(interval: usize) {
+    let bench = Bench::new("mingru");
+    let (batch, time, hidden) = (2, 40, 96);
+    let case = Case::<S>::new(batch, time, hidden);
+    let (element, steps) = (size_of::<S>(), batch * time * hidden);
+    let chunks = time.div_ceil(interval);
+    // `keep`, checkpoints, and the states before and after.
+    let beside = 4 * batch * (time + (chunks + 2) * hidden);
+    let suffix = S::SUFFIX;
+    // combined and x in; out.
+    let forward = case.run_forward(&bench, interval).1;
+    assert_streams(&format!("forward {suffix}"), &forward, 5 * element * steps + beside);
+    // combined, x and d_out in; d_combined and d_x out.
+    for warps in [4, 8, 16] {
+        let tiled = case.run_tiled(&bench, interval, warps).1;
+        assert_streams(&format!("tiled {suffix}, {warps} warps"), &tiled, 9 * element * steps + beside);
+    }
+    // That, and a state for each step instead of each chunk.
+    let reference = case.run_reference(&bench).1;
+    let states = 4 * (steps - batch * chunks * hidden);
+    assert_streams(&format!("reference {suffix}"), &reference, 9 * element * steps + beside + states);
+}
+
+#[test]
+fn the_scan_moves_each_byte_once() {
+    scan_streams::<f32>(8);
+    scan_streams::<bf16>(16);
+}
+
+#[test]
+fn chains_of_groups_that_arent_whole_have_no_conflicts_either() {
+    let bench = Bench::new("mingru");
+    for (time, interval, warps) in [(37, 5, 3), (70, 64, 16), (9, 3, 1)] {
+        let counters = Case::<f32>::new(1, time, 45).run_tiled(&bench, interval, warps).1;
+        assert_eq!((counters.shared_bank_conflicts, counters.local_requests), (0, 0), "{time} {interval} {warps}");
+    }
+}
+
+#[test]
+fn products_load_whole_sectors_and_have_no_conflicts() {
+    let bench = Bench::new("gemm");
+    // Edges of tiles in all directions, rows of whole sectors.
+    let [m, n, k] = [200, 136, 56];
+    for form in FORMS {
+        let (a, b) = form.operands([m, n, k], 0, false);
+        let counters = on_device(&bench, form, [m, n, k], (&a, &b), 0).1;
+        assert_eq!((counters.shared_bank_conflicts, counters.local_requests), (0, 0), "{form:?}");
+        // Each column of tiles reads A, each row of tiles B.
+        let loaded = 4 * (n.div_ceil(64) * m * k + m.div_ceil(128) * n * k) as u64;
+        assert_eq!(counters.global_load_bytes, loaded, "{form:?}");
+        assert_eq!(counters.global_store_bytes, 4 * (m * n) as u64, "{form:?}");
+        assert_eq!(counters.global_load_sectors, loaded / 32, "{form:?}");
+        assert_eq!(counters.global_store_sectors, 4 * (m * n) as u64 / 32, "{form:?}");
+    }
+    // Whole tiles: 16 bytes a lane, 16 sectors a request.
+    for form in FORMS {
+        let shape = [128, 64, 64];
+        let (a, b) = form.operands(shape, 0, false);
+        let counters = on_device(&bench, form, shape, (&a, &b), 0).1;
+        assert_eq!(counters.global_load_requests, ((128 + 64) * 64) as u64 / 4 / 32, "{form:?}");
+        assert_eq!(counters.global_load_sectors, 16 * counters.global_load_requests, "{form:?}");
+        assert_eq!(counters.global_store_sectors, 16 * counters.global_store_requests, "{form:?}");
+    }
+}
+
+#[test]
+fn most_instructions_of_a_product_are_its_multiplications() {
+    let bench = Bench::new("gemm");
+    let shape = [128, 64, 1024];
+    for form in FORMS {
+        let (a, b) = form.operands(shape, 0, false);
+        let counters = on_device(&bench, form, shape, (&a, &b), 0).1;
+        let multiplications = shape.iter().product::<usize>() as f64;
+        let share = multiplications / counters.lane_instructions as f64;
+        println!("{form:?}: {share:.3} of all instructions");
+        assert!(share > 0.75, "{form:?}: {share}");
+        // 4 loads from shared memory of 16 bytes a lane for 64 multiplications.
+        assert_eq!(counters.shared_load_requests, multiplications as u64 / 64 / 32 * 4, "{form:?}");
+    }
+}
+
+#[test]
+fn sums_read_each_element_once() {
+    let bench = Bench::new("sum");
+    let a = Matrix::new(2048, 64, 0, 1, false);
+    let (data, sizes) = (bench.buffer(&a.data), [2048, 64, 64].map(Arg::U32));
+    let parts = bench.room::<f32>(2 * 64);
+    let args = [&[(&data).into(), (&parts).into()], &sizes[..]].concat();
+    let counters = bench.run("sum_rows_f32", 4 * 1024, 1024, &args);
+    assert_streams("sum_rows", &counters, 4 * (2048 * 64 + 2 * 64));
+
+    let a = Matrix::new(16, 2048, 0, 1, false);
+    let (data, out) = (bench.buffer(&a.data), bench.room::<f32>(16));
+    let args = [&[(&data).into(), (&out).into()], &[16, 2048, 2048].map(Arg::U32)[..]].concat();
+    let counters = bench.run("sum_cols_f32", 16 * 32, 128, &args);
+    assert_streams("sum_cols", &counters, 4 * (16 * 2048 + 16));
+
+    let (count, n) = (5, 1024);
+    let (parts, out) = (bench.buffer(&vec![1.0_f32; count * n]), bench.room::<f32>(n));
+    let args = [&[(&parts).into(), (&out).into()], &[count as u32, 16, 64, 64].map(Arg::U32)[..]].concat();
+    assert_streams("join_parts", &bench.run("join_parts_f32", n, 256, &args), 4 * (count + 1) * n);
+}
+
+/// A GPU with 132 multiprocessors of 4 schedulers, 64 Ki registers and 2,048 threads.
+struct Model;
+
+impl Model {
+    const MULTIPROCESSORS: f64 = 132.0;
+    const SCHEDULERS: f64 = 4.0;
+    const REGISTERS: u32 = 1 << 16;
+    const THREADS: u32 = 2048;
+    /// Cycles from an operation to one that needs its result.
+    const OPERATION: f64 = 4.0;
+    /// Cycles of a load from memory, roughly.
+    const LOAD: f64 = 500.0;
+
+    /// Blocks that a multiprocessor holds, by registers (given out to warps in units of 256) and threads.
+    fn resident(registers: u32, width: u32) -> u32 {
+        let warp = (32 * registers).next_multiple_of(256);
+        (Self::REGISTERS / warp / (width / 32)).min(Self::THREADS / width)
+    }
+
+    /// Cycles of a launch, the larger of two bounds: warps wait for each of their operations and loads, one batch of
+    /// resident blocks after another; and a scheduler starts one instruction a cycle.
+    fn cycles(launch: &Launch) -> f64 {
+        let places = Self::MULTIPROCESSORS * f64::from(Self::resident(launch.registers, launch.width));
+        let chain = launch.longest_warp * Self::OPERATION + launch.waits * Self::LOAD;
+        let issue = launch.blocks * launch.instructions / (Self::MULTIPROCESSORS * Self::SCHEDULERS);
+        ((launch.blocks / places).ceil() * chain).max(issue)
+    }
+}
+
+/// What the model knows of a launch.
+struct Launch {
+    blocks: f64,
+    /// Threads of a block.
+    width: u32,
+    registers: u32,
+    /// Instructions of a block, and of its longest warp.
+    instructions: f64,
+    longest_warp: f64,
+    /// Times that a warp waits for loads which it couldn't start before.
+    waits: f64,
+}
+
+fn registers(kernel: &str) -> u32 {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kernels-gpu/ptx/manifest.json");
+    Manifest::read(&path).unwrap().modules["mingru"].kernels[kernel].costs["sm_90"].registers
+}
+
+/// Speed-up of the tiled over the reference backward scan in the model, for `batch` rows of 256 units and 128 steps, K = 8.
+fn speed_up<S: Format>(batch: usize, warps: u32) -> f64 {
+    const TIME: usize = 128;
+    const TILES: usize = 256 / 32;
+    let bench = Bench::new("mingru");
+    // Tiles are alike: one stands for all.
+    let case = Case::<S>::new(1, TIME, 32);
+    let (tiled, reference) = (case.run_tiled(&bench, 8, warps).1, case.run_reference(&bench).1);
+    let launch = |name: &str, counters: &Counters, warps: u32, waits: usize| Launch {
+        blocks: (batch * TILES) as f64,
+        width: 32 * warps,
+        registers: registers(&format!("mingru_scan_backward_{name}_{}", S::SUFFIX)),
+        instructions: counters.instructions as f64,
+        longest_warp: counters.longest_warp as f64,
+        waits: waits as f64,
+    };
+    // A step's loads can't start before the stores of the step before, since the compiler doesn't know that they are of
+    // other memory. A window's start together.
+    let reference = launch("reference", &reference, 1, TIME);
+    let tiled = launch("tiled", &tiled, warps, TIME.div_ceil(4 * warps as usize));
+    let chains = reference.longest_warp / tiled.longest_warp;
+    let speed_up = Model::cycles(&reference) / Model::cycles(&tiled);
+    println!("B = {batch}, {}, {warps} warps: chain {chains:.2} times shorter, {speed_up:.2} times faster", S::SUFFIX);
+    speed_up
+}
+
+/// A warp starts its instructions in order, so the longest chain is that of the longest warp: the reference's has all steps of
+/// its units; the tiled scan's first warp has its share of the steps and the chain of carries, between barriers at which
+/// the others have less to do.
+#[test]
+fn the_longest_chain_is_shorter_by_tiles() {
+    let bench = Bench::new("mingru");
+    let case = Case::<f32>::new(1, 128, 32);
+    let reference = case.run_reference(&bench).1.longest_warp;
+    for (warps, shorter) in [(2, 1), (4, 2), (8, 4), (16, 6)] {
+        let tiled = case.run_tiled(&bench, 8, warps).1.longest_warp;
+        println!("{warps} warps: {tiled} instructions, the reference {reference}");
+        assert!(shorter * tiled < reference, "{warps} warps: {tiled}, reference {reference}");
+    }
+}
+
+/// The model is crude: it knows neither caches nor bandwidth, lets a warp wait for every operation as if each needed the one
+/// before, and takes instructions of PTX for those of the machine. It says where the two kernels stand to each other.
+#[test]
+fn what_follows_for_132_multiprocessors() {
+    // Few rows: the reference has a warp for each scheduler, which waits most of the time.
+    assert!(speed_up::<f32>(64, 4) > 3.0);
+    assert!(speed_up::<bf16>(64, 4) > 3.0);
+    // Many rows hide the waiting; what remains is that the tiled scan has more instructions.
+    assert!(speed_up::<bf16>(256, 4) > 1.0);
+    assert!(speed_up::<f32>(64, 4) > speed_up::<f32>(256, 4));
+}
