@@ -114,13 +114,18 @@ forward! {
     fn cuEventQuery(h_event: CUevent);
     fn cuEventRecord(h_event: CUevent, h_stream: CUstream);
     fn cuEventSynchronize(h_event: CUevent);
-    fn cuExternalMemoryGetMappedBuffer(dev_ptr: *mut CUdeviceptr, ext_mem: CUexternalMemory, buffer_desc: *const CUDA_EXTERNAL_MEMORY_BUFFER_DESC);
+    fn cuExternalMemoryGetMappedBuffer(
+        dev_ptr: *mut CUdeviceptr, ext_mem: CUexternalMemory, buffer_desc: *const CUDA_EXTERNAL_MEMORY_BUFFER_DESC
+    );
     fn cuFuncGetAttribute(pi: *mut c_int, attrib: CUfunction_attribute, hfunc: CUfunction);
     fn cuFuncSetCacheConfig(hfunc: CUfunction, config: CUfunc_cache);
     fn cuFuncSetSharedMemConfig(hfunc: CUfunction, config: CUsharedconfig);
     fn cuGetErrorName(error: CUresult, text: *mut *const c_char);
     fn cuGetErrorString(error: CUresult, text: *mut *const c_char);
-    fn cuGraphAddKernelNode(ph_graph_node: *mut CUgraphNode, h_graph: CUgraph, dependencies: *const CUgraphNode, num_dependencies: usize, node_params: *const CUDA_KERNEL_NODE_PARAMS);
+    fn cuGraphAddKernelNode(
+        ph_graph_node: *mut CUgraphNode, h_graph: CUgraph, dependencies: *const CUgraphNode,
+        num_dependencies: usize, node_params: *const CUDA_KERNEL_NODE_PARAMS
+    );
     fn cuGraphCreate(ph_graph: *mut CUgraph, flags: c_uint);
     fn cuGraphDebugDotPrint(h_graph: CUgraph, path: *const c_char, flags: c_uint);
     fn cuGraphDestroy(h_graph: CUgraph);
@@ -131,13 +136,25 @@ forward! {
     fn cuGraphKernelNodeGetParams(h_node: CUgraphNode, node_params: *mut CUDA_KERNEL_NODE_PARAMS);
     fn cuGraphLaunch(h_graph_exec: CUgraphExec, h_stream: CUstream);
     fn cuGraphNodeGetType(h_node: CUgraphNode, kind: *mut CUgraphNodeType);
-    fn cuImportExternalMemory(ext_mem_out: *mut CUexternalMemory, mem_handle_desc: *const CUDA_EXTERNAL_MEMORY_HANDLE_DESC);
+    fn cuImportExternalMemory(
+        ext_mem_out: *mut CUexternalMemory, mem_handle_desc: *const CUDA_EXTERNAL_MEMORY_HANDLE_DESC
+    );
     fn cuInit(flags: c_uint);
     fn cuLaunchHostFunc(h_stream: CUstream, function: CUhostFn, user_data: *mut c_void);
-    fn cuLaunchKernel(f: CUfunction, grid_dim_x: c_uint, grid_dim_y: c_uint, grid_dim_z: c_uint, block_dim_x: c_uint, block_dim_y: c_uint, block_dim_z: c_uint, shared_mem_bytes: c_uint, h_stream: CUstream, kernel_params: *mut *mut c_void, extra: *mut *mut c_void);
-    fn cuLinkAddData_v2(state: CUlinkState, kind: CUjitInputType, data: *mut c_void, size: usize, name: *const c_char, num_options: c_uint, options: *mut CUjit_option, option_values: *mut *mut c_void);
+    fn cuLaunchKernel(
+        f: CUfunction, grid_dim_x: c_uint, grid_dim_y: c_uint, grid_dim_z: c_uint, block_dim_x: c_uint,
+        block_dim_y: c_uint, block_dim_z: c_uint, shared_mem_bytes: c_uint, h_stream: CUstream,
+        kernel_params: *mut *mut c_void, extra: *mut *mut c_void
+    );
+    fn cuLinkAddData_v2(
+        state: CUlinkState, kind: CUjitInputType, data: *mut c_void, size: usize, name: *const c_char,
+        num_options: c_uint, options: *mut CUjit_option, option_values: *mut *mut c_void
+    );
     fn cuLinkComplete(state: CUlinkState, cubin_out: *mut *mut c_void, size_out: *mut usize);
-    fn cuLinkCreate_v2(num_options: c_uint, options: *mut CUjit_option, option_values: *mut *mut c_void, state_out: *mut CUlinkState);
+    fn cuLinkCreate_v2(
+        num_options: c_uint, options: *mut CUjit_option, option_values: *mut *mut c_void,
+        state_out: *mut CUlinkState
+    );
     fn cuLinkDestroy(state: CUlinkState);
     fn cuMemAdvise(dev_ptr: CUdeviceptr, count: usize, advice: CUmem_advise, device: CUdevice);
     fn cuMemAllocAsync(dptr: *mut CUdeviceptr, bytesize: usize, h_stream: CUstream);
@@ -169,11 +186,21 @@ forward! {
     fn cuModuleGetGlobal_v2(dptr: *mut CUdeviceptr, bytes: *mut usize, hmod: CUmodule, name: *const c_char);
     fn cuModuleLoad(module: *mut CUmodule, fname: *const c_char);
     fn cuModuleLoadData(module: *mut CUmodule, image: *const c_void);
-    fn cuModuleLoadDataEx(module: *mut CUmodule, image: *const c_void, num_options: c_uint, options: *mut CUjit_option, option_values: *mut *mut c_void);
+    fn cuModuleLoadDataEx(
+        module: *mut CUmodule, image: *const c_void, num_options: c_uint, options: *mut CUjit_option,
+        option_values: *mut *mut c_void
+    );
     fn cuModuleUnload(hmod: CUmodule);
-    fn cuOccupancyAvailableDynamicSMemPerBlock(dynamic_smem_size: *mut usize, func: CUfunction, num_blocks: c_int, block_size: c_int);
-    fn cuOccupancyMaxActiveBlocksPerMultiprocessor(num_blocks: *mut c_int, func: CUfunction, block_size: c_int, dynamic_smem_size: usize);
-    fn cuOccupancyMaxPotentialBlockSize(min_grid_size: *mut c_int, block_size: *mut c_int, func: CUfunction, block_size_to_dynamic_smem_size: CUoccupancyB2DSize, dynamic_smem_size: usize, block_size_limit: c_int);
+    fn cuOccupancyAvailableDynamicSMemPerBlock(
+        dynamic_smem_size: *mut usize, func: CUfunction, num_blocks: c_int, block_size: c_int
+    );
+    fn cuOccupancyMaxActiveBlocksPerMultiprocessor(
+        num_blocks: *mut c_int, func: CUfunction, block_size: c_int, dynamic_smem_size: usize
+    );
+    fn cuOccupancyMaxPotentialBlockSize(
+        min_grid_size: *mut c_int, block_size: *mut c_int, func: CUfunction,
+        block_size_to_dynamic_smem_size: CUoccupancyB2DSize, dynamic_smem_size: usize, block_size_limit: c_int
+    );
     fn cuStreamBeginCapture_v2(h_stream: CUstream, mode: CUstreamCaptureMode);
     fn cuStreamCreateWithPriority(ph_stream: *mut CUstream, flags: c_uint, priority: c_int);
     fn cuStreamDestroy_v2(h_stream: CUstream);
@@ -186,7 +213,10 @@ forward! {
     fn cuSurfObjectCreate(p_surf_object: *mut CUsurfObject, p_res_desc: *const CUDA_RESOURCE_DESC);
     fn cuSurfObjectDestroy(surf_object: CUsurfObject);
     fn cuSurfObjectGetResourceDesc(p_res_desc: *mut CUDA_RESOURCE_DESC, surf_object: CUsurfObject);
-    fn cuTexObjectCreate(p_tex_object: *mut CUtexObject, p_res_desc: *const CUDA_RESOURCE_DESC, p_tex_desc: *const CUDA_TEXTURE_DESC, p_res_view_desc: *const CUDA_RESOURCE_VIEW_DESC);
+    fn cuTexObjectCreate(
+        p_tex_object: *mut CUtexObject, p_res_desc: *const CUDA_RESOURCE_DESC, p_tex_desc: *const CUDA_TEXTURE_DESC,
+        p_res_view_desc: *const CUDA_RESOURCE_VIEW_DESC
+    );
     fn cuTexObjectDestroy(tex_object: CUtexObject);
     fn cuTexObjectGetResourceDesc(p_res_desc: *mut CUDA_RESOURCE_DESC, tex_object: CUtexObject);
     fn cuTexObjectGetResourceViewDesc(p_res_view_desc: *mut CUDA_RESOURCE_VIEW_DESC, tex_object: CUtexObject);
