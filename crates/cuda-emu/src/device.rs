@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 use std::num::NonZero;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::count::Counters;
 use crate::exec::{self, Job};
 use crate::fault::Fault;
 use crate::memory::layout::{FUNCTIONS, SHARED};
-use crate::memory::{Memory, MemoryError};
+use crate::memory::{HEAP, Heap, Memory, MemoryError};
 use crate::module::Module;
 use crate::program::Constant;
 use crate::types::Space;
@@ -135,6 +135,7 @@ pub struct Device {
     instances: Mutex<HashMap<u64, Arc<Instance>>>,
     launches: AtomicU64,
     output: Mutex<String>,
+    heap: OnceLock<Heap>,
 }
 
 impl Device {
@@ -269,6 +270,7 @@ impl Device {
             return Err(LaunchError::Parameters { given: parameters.len() as u64, needed: info.parameter_bytes });
         }
         let instance = self.instance(module)?;
+        let heap = if module.program.allocates() { Some(self.heap()?) } else { None };
         let job = Job {
             program: &module.program,
             kernel: index,
@@ -279,8 +281,27 @@ impl Device {
             options,
             number: self.launches.fetch_add(1, Ordering::Relaxed),
             output: &self.output,
+            heap,
         };
-        Ok(exec::launch(job)?)
+        let counters = exec::launch(job)?;
+        if let Some(heap) = heap {
+            heap.settle(&self.memory.find(heap.base, 1)?.0);
+        }
+        Ok(counters)
+    }
+
+    /// The heap of kernels, which is made when it is first needed.
+    fn heap(&self) -> Result<&Heap, MemoryError> {
+        if let Some(heap) = self.heap.get() {
+            return Ok(heap);
+        }
+        let region = self.memory.allocate(HEAP, Some("heap".into()), false)?;
+        // Another thread may have been first.
+        let heap = self.heap.get_or_init(|| Heap::new(region.base));
+        if heap.base != region.base {
+            self.memory.free(region.base)?;
+        }
+        Ok(heap)
     }
 
     /// The module's variables, which are made when they are first needed.

@@ -105,11 +105,21 @@ pub enum FaultKind {
         /// Its count of threads.
         threads: u32,
     },
+    /// An operation on an `mbarrier` that hasn't been initialized, or beyond its counts.
+    BadBarrierObject {
+        /// The count of arrivals or bytes, or the phase.
+        operand: u64,
+    },
     /// More local memory than a thread can have.
     StackOverflow,
     /// A call through a register that holds no function of this signature.
     BadCall {
         /// What it holds.
+        address: u64,
+    },
+    /// `free` of an address that `malloc` hasn't given, or of one too many.
+    BadFree {
+        /// The address.
         address: u64,
     },
     /// A call of a function that is declared only.
@@ -161,8 +171,12 @@ impl fmt::Display for FaultKind {
             Self::NotAMember { members } => write!(f, "a lane outside the members {members:#010x} takes part"),
             Self::Deadlock => f.write_str("deadlock: all warps of the block wait"),
             Self::BadBarrier { id, threads } => write!(f, "barrier {id} with {threads} threads is not possible"),
+            Self::BadBarrierObject { operand } => {
+                write!(f, "no mbarrier is here, or {operand:#x} is beyond its counts")
+            }
             Self::StackOverflow => f.write_str("stack overflow"),
             Self::BadCall { address } => write!(f, "call of {address:#x}, which is no such function"),
+            Self::BadFree { address } => write!(f, "free of {address:#x}, which isn't allocated"),
             Self::Unresolved { name } => write!(f, "call of `{name}`, which is declared only"),
             Self::BadBranch { index } => write!(f, "branch index {index} is beyond the list"),
             Self::Trap => f.write_str("trap"),

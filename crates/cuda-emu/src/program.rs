@@ -10,6 +10,13 @@ pub(crate) struct Program {
     pub(crate) variables: Vec<Static>,
 }
 
+impl Program {
+    /// Whether its kernels may allocate memory.
+    pub(crate) fn allocates(&self) -> bool {
+        self.functions.iter().any(|function| function.external && function.name == "malloc")
+    }
+}
+
 /// A variable with a life longer than a call: global, constant or shared, wherever it was declared.
 #[derive(Debug)]
 pub(crate) struct Static {
@@ -154,12 +161,33 @@ pub(crate) enum Op {
     Store(Box<Access>),
     Atomic(Box<Atomic>),
     CopyAsync(Box<CopyAsync>),
+    CopyBulk(Box<CopyBulk>),
     Barrier(Box<Barrier>),
     /// `bar.warp.sync`, members in a row.
     WarpSync(u32),
     Exchange(Box<Exchange>),
     LoadMatrix(Box<LoadMatrix>),
+    /// `movmatrix`: to the first row from the second, an 8x8 matrix transposed.
+    TransposeMatrix(u32, u32),
+    MoveFragment(Box<MoveFragment>),
     Multiply(Box<Multiply>),
+    BarrierObject(Box<BarrierObject>),
+    /// `alloca`: address to `d`, of so many bytes (a row of 64 bits).
+    Allocate {
+        d: u32,
+        bytes: u32,
+        align: u64,
+    },
+    /// `stacksave`: to a row of so many words.
+    SaveStack {
+        d: u32,
+        words: u32,
+    },
+    /// `stackrestore`: from a row of so many words.
+    RestoreStack {
+        a: u32,
+        words: u32,
+    },
     ActiveMask(u32),
     /// Whether it orders memory beyond the block.
     Fence {
@@ -194,6 +222,7 @@ pub(crate) struct Access {
 }
 
 impl Access {
+    /// Bytes of a lane.
     pub(crate) fn bytes(&self) -> u64 {
         u64::from(self.width) * self.elements.len() as u64
     }
@@ -235,6 +264,17 @@ pub(crate) struct CopyAsync {
     pub(crate) ignore: u32,
 }
 
+/// `cp.async.bulk`: accesses to 16 bytes, over and over.
+#[derive(Clone, Debug)]
+pub(crate) struct CopyBulk {
+    pub(crate) to: Access,
+    pub(crate) from: Access,
+    /// How many bytes, a row.
+    pub(crate) bytes: u32,
+    /// The barrier that is told of the bytes.
+    pub(crate) barrier: Option<Address>,
+}
+
 /// A call.
 #[derive(Debug)]
 pub(crate) struct Call {
@@ -262,7 +302,16 @@ pub(crate) struct Barrier {
     pub(crate) aligned: bool,
     /// Whether it waits.
     pub(crate) waits: bool,
+    /// Whether it is that of the cluster, which has one block.
+    pub(crate) cluster: bool,
     pub(crate) reduce: Option<Reduce>,
+}
+
+impl Barrier {
+    /// Barriers of a block that programs can name.
+    pub(crate) const NAMED: u32 = 16;
+    /// Number of the cluster's.
+    pub(crate) const CLUSTER: u32 = Self::NAMED;
 }
 
 /// What a barrier reduces.
@@ -306,14 +355,28 @@ pub(crate) enum ExchangeKind {
     VoteAny,
     VoteUniform,
     Ballot,
-    MatchAny { wide: bool },
-    MatchAll { wide: bool },
+    MatchAny {
+        wide: bool,
+    },
+    MatchAll {
+        wide: bool,
+    },
     ReduceAdd,
-    ReduceMin { signed: bool },
-    ReduceMax { signed: bool },
+    ReduceMin {
+        signed: bool,
+    },
+    ReduceMax {
+        signed: bool,
+    },
     ReduceAnd,
     ReduceOr,
     ReduceXor,
+    /// Of `f32`: whether the greatest, of magnitudes, and whether NaN wins.
+    ReduceFloat {
+        greatest: bool,
+        magnitude: bool,
+        nan: bool,
+    },
     Elect,
 }
 
@@ -327,22 +390,92 @@ pub(crate) struct LoadMatrix {
     pub(crate) space: Space,
 }
 
-/// `mma.sync`.
+/// `mma.sync` and `wmma.mma`: `d = a b + c`.
 #[derive(Clone, Debug)]
 pub(crate) struct Multiply {
-    pub(crate) k: usize,
-    pub(crate) input: MultiplyInput,
-    /// Whether accumulators are `f16` rather than `f32`.
-    pub(crate) half: (bool, bool),
-    pub(crate) d: Vec<u32>,
-    pub(crate) a: Vec<u32>,
-    pub(crate) b: Vec<u32>,
-    pub(crate) c: Vec<u32>,
+    pub(crate) d: Fragment,
+    pub(crate) a: Fragment,
+    pub(crate) b: Fragment,
+    pub(crate) c: Fragment,
+    /// Whether integers stop at the ends of their range instead of wrapping.
+    pub(crate) saturates: bool,
+}
+
+/// `wmma.load` and `wmma.store`: each lane moves its elements, one after the other.
+#[derive(Clone, Debug)]
+pub(crate) struct MoveFragment {
+    pub(crate) store: bool,
+    pub(crate) fragment: Fragment,
+    /// Whether columns lie one behind the other, rather than rows.
+    pub(crate) by_columns: bool,
+    /// Elements from one row (or column) to the next, a row.
+    pub(crate) stride: u32,
+    /// An access to one element, through a row of its own.
+    pub(crate) access: Access,
+}
+
+/// A matrix in registers of all lanes.
+#[derive(Clone, Debug)]
+pub(crate) struct Fragment {
+    pub(crate) element: Element,
+    pub(crate) rows: usize,
+    pub(crate) columns: usize,
+    pub(crate) registers: Vec<u32>,
+    pub(crate) layout: Layout,
+}
+
+/// Type of a matrix's elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Element {
+    F16,
+    Bf16,
+    /// 32 bits, of which the lowest 13 don't count.
+    Tf32,
+    F32,
+    F64,
+    S8,
+    U8,
+    S32,
+}
+
+/// Which element of a matrix is where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Layout {
+    /// Those of `mma.sync`, for its first and second factor and for accumulators.
+    First,
+    Second,
+    Accumulator,
+    /// That of `wmma`, which the ISA leaves open: rows one behind the other, lane after lane, over again where lanes
+    /// hold more elements than the matrix has.
+    Flat,
+}
+
+/// `mbarrier` and what arrives at one.
+#[derive(Clone, Debug)]
+pub(crate) struct BarrierObject {
+    pub(crate) kind: BarrierObjectKind,
+    pub(crate) space: Space,
+    pub(crate) address: Address,
+    /// What the old state goes to, 64 bits; or the outcome of a wait, a predicate.
+    pub(crate) d: u32,
+    /// Count of arrivals or of bytes, 32 bits; the state that a wait is about, 64 bits, or its parity, 32 bits.
+    pub(crate) operand: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum MultiplyInput {
-    F16,
-    Bf16,
-    Tf32,
+pub(crate) enum BarrierObjectKind {
+    Init,
+    Invalidate,
+    /// `operand` is the number of arrivals, one when there is none.
+    Arrive {
+        drop: bool,
+    },
+    /// One arrival, after `operand` bytes more are expected.
+    ArriveExpecting {
+        drop: bool,
+    },
+    ExpectBytes,
+    CompleteBytes,
+    WaitState,
+    WaitParity,
 }

@@ -1,5 +1,6 @@
-//! Extended precision: `add.cc`, `addc`, `sub.cc`, `subc`, `mad.cc`, `madc`. The carry is a row of its own; after a
-//! subtraction it holds the borrow.
+//! Extended precision: `add.cc`, `addc`, `sub.cc`, `subc`, `mad.cc`, `madc`. The carry is a row of its own. A subtraction
+//! adds the complement, as the hardware does: its carry is set when nothing was borrowed. Code that mixes the two kinds
+//! shows it, such as nvcc's for quotients of 128 bits.
 
 use arith::simd::Isa;
 
@@ -16,6 +17,8 @@ pub(crate) struct Carrying {
     pub(crate) three: bool,
     pub(crate) reads: bool,
     pub(crate) writes: bool,
+    /// The carry of one that doesn't read it.
+    pub(crate) initial: u32,
 }
 
 /// `None` unless the instruction has to do with the carry.
@@ -48,7 +51,7 @@ pub(crate) fn select(form: &mut Form<'_>, isa: Isa) -> Option<Carrying> {
         (_, S64) => pick4_2::<MadHigh<i64>>(isa),
         _ => return None,
     };
-    Some(Carrying { exec, ty, three, reads, writes })
+    Some(Carrying { exec, ty, three, reads, writes, initial: u32::from(opcode == "sub") })
 }
 
 struct Add<T>(T);
@@ -75,10 +78,8 @@ macro_rules! carrying {
             type D = $t;
             type E = u32;
             #[inline(always)]
-            fn f(a: $t, b: $t, _: $t, borrow: u32) -> ($t, u32) {
-                let (d, first) = a.overflowing_sub(b);
-                let (d, second) = d.overflowing_sub(borrow.into());
-                (d, u32::from(first | second))
+            fn f(a: $t, b: $t, _: $t, carry: u32) -> ($t, u32) {
+                Add::<$t>::f(a, !b, 0, carry)
             }
         }
 

@@ -94,6 +94,10 @@ pub(crate) fn select(form: &mut Form<'_>, isa: Isa) -> Option<Comparison> {
         F16 if ftz => float::<Flushed<Ieee>>(test, isa)?,
         F16 => float::<Plain<Ieee>>(test, isa)?,
         Bf16 => float::<Plain<Brain>>(test, isa)?,
+        F16x2 if ftz => {
+            upper = Some(float::<FlushedPart<Ieee, 1>>(test, isa)?);
+            float::<FlushedPart<Ieee, 0>>(test, isa)?
+        }
         F16x2 => {
             upper = Some(float::<Part<Ieee, 1>>(test, isa)?);
             float::<Part<Ieee, 0>>(test, isa)?
@@ -170,6 +174,19 @@ where
     #[inline(always)]
     fn view(raw: [H; 2]) -> f32 {
         raw[N].to_f32()
+    }
+}
+
+struct FlushedPart<H, const N: usize>(std::marker::PhantomData<H>);
+impl<H: Half, const N: usize> View for FlushedPart<H, N>
+where
+    [H; 2]: crate::lanes::Lane,
+{
+    type Raw = [H; 2];
+    type Value = f32;
+    #[inline(always)]
+    fn view(raw: [H; 2]) -> f32 {
+        raw[N].flush().to_f32()
     }
 }
 

@@ -32,7 +32,7 @@ const fn rounding(flags: u8) -> Rounding {
 
 /// Every NaN to the canonical one. On bits: a compiler may take one NaN of arithmetic for another.
 #[inline(always)]
-pub(super) fn canonical(a: f32) -> f32 {
+pub(crate) fn canonical(a: f32) -> f32 {
     let bits = a.to_bits();
     f32::from_bits(if bits & 0x7fff_ffff > 0x7f80_0000 { 0x7fff_ffff } else { bits })
 }
@@ -256,7 +256,7 @@ pub(super) fn select(form: &mut Form<'_>, isa: Isa) -> Option<Shape> {
 
 /// The smaller one, by its sign among zeros; the other one when one is NaN.
 #[inline(always)]
-pub(super) fn least(a: f32, b: f32) -> f32 {
+pub(crate) fn least(a: f32, b: f32) -> f32 {
     if a.is_nan() {
         b
     } else if b.is_nan() || a < b || (a == b && a.is_sign_negative()) {
@@ -268,7 +268,7 @@ pub(super) fn least(a: f32, b: f32) -> f32 {
 
 /// The greater one, likewise.
 #[inline(always)]
-pub(super) fn greatest(a: f32, b: f32) -> f32 {
+pub(crate) fn greatest(a: f32, b: f32) -> f32 {
     if a.is_nan() {
         b
     } else if b.is_nan() || a > b || (a == b && a.is_sign_positive()) {

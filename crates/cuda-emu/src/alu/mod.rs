@@ -14,6 +14,7 @@ mod halves;
 mod integer;
 mod multiply;
 mod packed;
+mod video;
 
 use arith::simd::Isa;
 
@@ -62,6 +63,7 @@ pub(crate) fn select(form: &mut Form<'_>, isa: Isa) -> Result<Shape, LoadError> 
         float::select,
         halves::select,
         packed::select,
+        video::select,
         approximate::select,
     ];
     for family in families {
@@ -76,5 +78,6 @@ pub(crate) fn select(form: &mut Form<'_>, isa: Isa) -> Result<Shape, LoadError> 
 }
 
 pub(crate) use carry::{Carrying, select as select_carry};
-pub(crate) use compare::select as select_comparison;
+pub(crate) use compare::{Comparison, select as select_comparison};
 pub(crate) use convert::{narrow, select as select_conversion, widen};
+pub(crate) use float::{canonical, greatest, least};

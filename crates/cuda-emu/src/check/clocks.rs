@@ -5,6 +5,8 @@
 pub(crate) struct Clocks {
     warps: usize,
     known: Vec<u32>,
+    /// The epoch of each warp before which its own lanes are ordered.
+    met: Vec<u32>,
 }
 
 impl Clocks {
@@ -15,6 +17,13 @@ impl Clocks {
         for warp in 0..warps {
             self.known[warp * warps + warp] = 1;
         }
+        self.met.clear();
+        self.met.resize(warps, 1);
+    }
+
+    /// The epoch of a warp before which its lanes are ordered among themselves.
+    pub(crate) fn met(&self, warp: usize) -> u32 {
+        self.met[warp]
     }
 
     /// The epochs of others that `warp` has seen the end of: all those below.
@@ -22,9 +31,15 @@ impl Clocks {
         &self.known[warp * self.warps..(warp + 1) * self.warps]
     }
 
-    /// Ends the warp's epoch.
+    /// Ends the warp's epoch: others may be told of it, which its lanes haven't been.
     pub(crate) fn advance(&mut self, warp: usize) {
         self.known[warp * self.warps + warp] += 1;
+    }
+
+    /// Ends the warp's epoch, since its lanes have met.
+    pub(crate) fn meet(&mut self, warp: usize) {
+        self.advance(warp);
+        self.met[warp] = self.known[warp * self.warps + warp];
     }
 
     /// The warp learns what stands in `clock`.
@@ -32,5 +47,16 @@ impl Clocks {
         for (known, &other) in self.known[warp * self.warps..(warp + 1) * self.warps].iter_mut().zip(clock) {
             *known = (*known).max(other);
         }
+        if let Some(&own) = clock.get(warp) {
+            self.met[warp] = self.met[warp].max(own);
+        }
+    }
+}
+
+/// Keeps what either knows.
+pub(crate) fn merge(known: &mut Vec<u32>, clock: &[u32]) {
+    known.resize(clock.len(), 0);
+    for (known, &own) in known.iter_mut().zip(clock) {
+        *known = (*known).max(own);
     }
 }

@@ -12,6 +12,8 @@ pub(crate) struct Accessor<'c> {
     pub(crate) thread: u32,
     /// The clock of its warp.
     pub(crate) clock: &'c [u32],
+    /// The epoch of its warp before which the warp's lanes are ordered.
+    pub(crate) met: u32,
     /// Whether it is atomic, or strong enough to race with atomics.
     pub(crate) atomic: bool,
     /// Whether the block has received a message from other blocks, as far as anyone knows.
@@ -82,7 +84,8 @@ impl Record {
         if self.thread() == by.thread {
             return true;
         }
-        let known = by.clock.get(self.thread() as usize / 32).copied().unwrap_or(0);
+        let warp = self.thread() / 32;
+        let known = if warp == by.thread / 32 { by.met } else { by.clock.get(warp as usize).copied().unwrap_or(0) };
         known & 0x7_ffff > self.epoch()
     }
 

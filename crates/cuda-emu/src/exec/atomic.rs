@@ -25,9 +25,16 @@ impl Warp {
         if M::COUNT {
             env.counters.atomics += u64::from(mask.count_ones());
         }
+        if M::CHECK && atomic.ordered {
+            env.publish(self.index);
+        }
         let bytes = u64::from(atomic.width);
         let request = Request::new(&activation.file, &atomic.address, atomic.space, bytes, mask, place);
-        request.by_space(|request| self.atomic_in::<M>(env, activation, atomic, request))
+        request.by_space(|request| self.atomic_in::<M>(env, activation, atomic, request))?;
+        if M::CHECK {
+            env.learn(self.index);
+        }
+        Ok(())
     }
 
     fn atomic_in<M: Mode>(
@@ -68,7 +75,7 @@ impl Warp {
             Space::Param => return Err(request.read_only(env)),
             Space::Global | Space::Const | Space::Generic => {
                 let regions = self.locate(env, request)?;
-                env.informed = true;
+                env.inform();
                 if M::CHECK
                     && atomic.ordered
                     && let Some(shadow) = &env.launch.shadow

@@ -3,12 +3,13 @@
 use super::env::{Env, Place};
 use super::step::{lanes, split};
 use super::warp::{Activation, Group, State, Warp};
+use crate::check::merge;
 use crate::fault::{Fault, FaultKind};
 use crate::lanes::{LANES, NARROW, NONE, read_lane, write_lane};
 use crate::program::{Barrier, Reduction};
 
-/// Barriers that a block has.
-const BARRIERS: u32 = 16;
+/// Barriers that a block has, that of the cluster included.
+const BARRIERS: u32 = Barrier::CLUSTER + 1;
 
 /// What has come to one barrier.
 #[derive(Clone, Debug, Default)]
@@ -58,7 +59,7 @@ impl Warp {
         for lane in lanes(mask) {
             let (id, threads) = (value(barrier.id, lane), value(barrier.threads, lane));
             let uniform = id == value(barrier.id, first) && threads == value(barrier.threads, first);
-            if id >= BARRIERS || !threads.is_multiple_of(LANES as u32) || !uniform {
+            if id >= Barrier::NAMED + u32::from(barrier.cluster) || !threads.is_multiple_of(LANES as u32) || !uniform {
                 return Err(env.fault(FaultKind::BadBarrier { id, threads }, place, lane));
             }
         }
@@ -108,10 +109,7 @@ impl Barriers {
             cell.asked += mask.count_ones();
         }
         let clock = env.clocks.row(warp.index as usize);
-        cell.clock.resize(clock.len(), 0);
-        for (known, &own) in cell.clock.iter_mut().zip(clock) {
-            *known = (*known).max(own);
-        }
+        merge(&mut cell.clock, clock);
         Ok(())
     }
 

@@ -14,17 +14,33 @@ const TURN: u64 = 1 << 14;
 /// Stream of the draws that decide turns.
 const TURNS: u64 = 0x7475_726e;
 
-/// What blocks that run one after the other on a thread use again.
+/// Instructions after which a block that listens to others lets them run.
+const STRETCH: u64 = 1 << 17;
+
+/// The warps of a block, and whose turn it is. Blocks that run one after the other use it again.
 #[derive(Default)]
 pub(super) struct Workspace {
     warps: Vec<Warp>,
     barriers: Barriers,
+    turns: Turns,
+    /// Warps that wait or have exited.
+    idle: Vec<bool>,
+    next: usize,
 }
 
 /// Draws that decide who runs next and for how long: by seed, block and turn.
+#[derive(Default)]
 struct Turns {
     draws: Option<Stream>,
     turn: u64,
+}
+
+/// How a block ended its stretch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Progress {
+    Done,
+    /// It may wait for other blocks.
+    Paused,
 }
 
 impl Turns {
@@ -36,62 +52,61 @@ impl Turns {
 }
 
 impl Workspace {
-    /// Runs the block that `env` is set up for.
-    pub(super) fn run<M: Mode>(&mut self, env: &mut Env<'_>) -> Result<(), Box<Fault>> {
+    /// Begins the block that `env` is set up for.
+    pub(super) fn begin(&mut self, env: &mut Env<'_>) -> Result<(), Box<Fault>> {
         let launch = env.launch;
         let threads = launch.threads_per_block();
-        let count = threads.div_ceil(LANES as u32);
+        let count = threads.div_ceil(LANES as u32) as usize;
         self.barriers = Barriers::default();
-        self.warps.resize_with(count as usize, Warp::default);
+        self.warps.resize_with(count, Warp::default);
+        self.idle.clear();
+        self.idle.resize(count, false);
+        self.next = 0;
+        let draws = launch.seed.map(|seed| Stream::new(seed ^ (u64::from(env.linear) << 32), TURNS));
+        self.turns = Turns { draws, turn: 0 };
         env.counters.blocks += 1;
         for (index, warp) in self.warps.iter_mut().enumerate() {
             let index = index as u32;
             let lanes = (threads - index * LANES as u32).min(LANES as u32);
-            warp.index = index;
-            warp.live = if lanes == 32 { u32::MAX } else { (1 << lanes) - 1 };
-            warp.clock = 0;
-            for activation in warp.activations.drain(..).flatten() {
-                warp.spare.push((activation.function, activation.file));
-            }
-            let live = warp.live;
+            let live = if lanes == 32 { u32::MAX } else { (1 << lanes) - 1 };
+            warp.reset(index, live);
             if let Err(kind) = warp.enter(env, launch.kernel, live, 0, None) {
-                let place =
-                    Place { warp: index, function: launch.kernel, line: launch.program.functions[launch.kernel].line };
-                return Err(env.fault(kind, place, 0));
+                let line = launch.program.functions[launch.kernel].line;
+                return Err(env.fault(kind, Place { warp: index, function: launch.kernel, line }, 0));
             }
-        }
-        let draws = launch.seed.map(|seed| Stream::new(seed ^ (u64::from(env.linear) << 32), TURNS));
-        self.turns::<M>(env, Turns { draws, turn: 0 })?;
-        if M::COUNT {
-            let clocks = || self.warps.iter().map(|warp| warp.clock);
-            let counters = &mut env.counters;
-            counters.longest_warp = counters.longest_warp.max(clocks().max().unwrap_or(0));
-            counters.longest_block = counters.longest_block.max(clocks().sum());
         }
         Ok(())
     }
 
-    fn turns<M: Mode>(&mut self, env: &mut Env<'_>, mut turns: Turns) -> Result<(), Box<Fault>> {
+    /// Goes on to the end of the block, or until it has run for long and may wait for other blocks.
+    pub(super) fn proceed<M: Mode>(&mut self, env: &mut Env<'_>) -> Result<Progress, Box<Fault>> {
         let count = self.warps.len();
-        let mut idle = vec![false; count];
-        let mut next = 0;
+        let mut left = STRETCH;
+        let listened = std::mem::replace(&mut env.listens, false);
+        let mut next = self.next;
         loop {
-            if idle.iter().all(|&idle| idle) {
+            if self.idle.iter().all(|&idle| idle) {
                 if self.barriers.open(env, &mut self.warps) {
-                    idle.fill(false);
+                    self.idle.fill(false);
                     continue;
                 }
                 if self.warps.iter().all(|warp| warp.live == 0) {
-                    return Ok(());
+                    self.count::<M>(env);
+                    return Ok(Progress::Done);
                 }
                 return Err(self.deadlock(env));
             }
+            if left == 0 && (env.listens || listened) {
+                self.next = next;
+                return Ok(Progress::Paused);
+            }
             let mut budget = TURN;
-            if let Some(draw) = turns.draw() {
+            if let Some(draw) = self.turns.draw() {
                 next = (draw >> 32) as usize % count;
                 budget = 1 + draw % 64;
             }
-            while idle[next] {
+            left = left.saturating_sub(budget);
+            while self.idle[next] {
                 next = (next + 1) % count;
             }
             match self.warps[next].run::<M>(env, budget)? {
@@ -100,24 +115,33 @@ impl Workspace {
                     let place = Place { warp: next as u32, function, line };
                     self.barriers.arrive(env, &self.warps[next], activation, barrier, mask, place)?;
                     if self.barriers.open(env, &mut self.warps) {
-                        idle.fill(false);
+                        self.idle.fill(false);
                     }
                     // The others first, so that all come to the barrier.
-                    if turns.draws.is_some() || barrier.waits {
+                    if self.turns.draws.is_some() || barrier.waits {
                         next = (next + 1) % count;
                     }
                     continue;
                 }
-                Event::Blocked => idle[next] = true,
+                Event::Blocked => self.idle[next] = true,
                 Event::Done => {
-                    idle[next] = true;
+                    self.idle[next] = true;
                     // A barrier may have waited for this warp.
                     if self.barriers.open(env, &mut self.warps) {
-                        idle.fill(false);
+                        self.idle.fill(false);
                     }
                 }
             }
             next = (next + 1) % count;
+        }
+    }
+
+    fn count<M: Mode>(&self, env: &mut Env<'_>) {
+        if M::COUNT {
+            let clocks = || self.warps.iter().map(|warp| warp.clock);
+            let counters = &mut env.counters;
+            counters.longest_warp = counters.longest_warp.max(clocks().max().unwrap_or(0));
+            counters.longest_block = counters.longest_block.max(clocks().sum());
         }
     }
 

@@ -34,8 +34,16 @@ impl Warp {
         file.clone_from(&env.launch.files[function]);
         self.fill(env, code, &mut file, frame);
         let group = Group { pc: 0, mask: lanes, state: State::Ready };
-        let activation =
-            Activation { function, file, groups: vec![group], frame, end, parent: parent.map(|(p, _)| p), depth };
+        let activation = Activation {
+            function,
+            file,
+            groups: vec![group],
+            frame,
+            end,
+            own_end: end,
+            parent: parent.map(|(p, _)| p),
+            depth,
+        };
         // The caller's own place looks free while it runs.
         let caller = parent.map(|(index, _)| index);
         let free = (0..self.activations.len()).find(|&i| self.activations[i].is_none() && Some(i) != caller);

@@ -6,10 +6,13 @@ use super::step::lanes;
 use super::warp::{Activation, Warp};
 use super::watch;
 use crate::count::sectors;
-use crate::fault::Fault;
+use crate::fault::{Fault, FaultKind};
 use crate::lanes::{LANES, NARROW, NONE, read_lane};
-use crate::program::CopyAsync;
+use crate::program::{Access, CopyAsync, CopyBulk};
 use crate::types::Space;
+
+/// Bytes of which bulk copies move a multiple.
+const BULK: u64 = 16;
 
 impl Warp {
     /// Copies at once what the hardware copies later.
@@ -64,6 +67,39 @@ impl Warp {
             }
             let at = to.at[lane] as usize;
             env.shared_bytes_mut()[at..at + bytes as usize].copy_from_slice(&buffer[..bytes as usize]);
+        }
+        Ok(())
+    }
+
+    /// Copies at once, lane after lane.
+    pub(super) fn copy_bulk<M: Mode>(
+        &mut self,
+        env: &mut Env<'_>,
+        activation: &mut Activation,
+        copy: &CopyBulk,
+        mask: u32,
+        place: Place,
+    ) -> Result<(), Box<Fault>> {
+        for lane in lanes(mask) {
+            let bytes = read_lane(&activation.file, copy.bytes, NARROW, lane);
+            if !bytes.is_multiple_of(BULK) {
+                return Err(env.fault(FaultKind::Misaligned { bytes: BULK }, place, lane));
+            }
+            let request = |access: &Access, activation: &Activation| {
+                Request::new(&activation.file, &access.address, access.space, BULK, 1 << lane, place)
+            };
+            let (mut from, mut to) = (request(&copy.from, activation), request(&copy.to, activation));
+            for _ in 0..bytes / BULK {
+                self.load_request::<M>(env, activation, &copy.from, &from)?;
+                self.store_request::<M>(env, activation, &copy.to, &to)?;
+                from.at[lane] = from.at[lane].wrapping_add(BULK);
+                to.at[lane] = to.at[lane].wrapping_add(BULK);
+            }
+            if let Some(barrier) = &copy.barrier {
+                let request = Request::new(&activation.file, barrier, Space::Shared, 8, 1 << lane, place);
+                request.inside(env, env.launch.shared_bytes)?;
+                self.complete_bytes::<M>(env, bytes, &request.lane(lane, true))?;
+            }
         }
         Ok(())
     }

@@ -3,12 +3,13 @@
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 
+use super::object::Objects;
 use super::request::LaneRequest;
-use crate::check::{Accessor, Clocks, Conflict, GlobalShadow, SharedShadow};
+use crate::check::{Accessor, Clocks, Conflict, GlobalShadow, SharedShadow, merge};
 use crate::count::Counters;
 use crate::fault::{Fault, FaultKind, Nearest};
 use crate::lanes::LANES;
-use crate::memory::Snapshot;
+use crate::memory::{Heap, Snapshot};
 use crate::program::Program;
 use crate::types::Space;
 
@@ -59,6 +60,7 @@ pub(super) struct Launch<'l> {
     pub(super) shadow: Option<GlobalShadow>,
     pub(super) stop: AtomicBool,
     pub(super) output: &'l Mutex<String>,
+    pub(super) heap: Option<&'l Heap>,
 }
 
 impl Launch<'_> {
@@ -83,8 +85,14 @@ pub(super) struct Env<'l> {
     pub(super) counters: Counters,
     pub(super) clocks: Clocks,
     pub(super) shadow: SharedShadow,
+    /// Barriers that are objects in shared memory.
+    pub(super) objects: Objects,
+    /// What warps knew that have made a fence or a release.
+    pub(super) published: Vec<u32>,
     /// Whether the block has made an atomic or strong access to global memory.
     pub(super) informed: bool,
+    /// Whether it has made one in the present stretch.
+    pub(super) listens: bool,
 }
 
 /// Where a warp is, for reports.
@@ -98,6 +106,60 @@ pub(super) struct Place {
 impl Place {
     pub(super) fn thread(&self, lane: usize) -> u32 {
         self.warp * LANES as u32 + lane as u32
+    }
+}
+
+impl<'l> Env<'l> {
+    pub(super) fn new(launch: &'l Launch<'l>) -> Self {
+        Self {
+            launch,
+            block: [0; 3],
+            linear: 0,
+            shared: Vec::new(),
+            counters: Counters::default(),
+            clocks: Clocks::default(),
+            shadow: SharedShadow::default(),
+            objects: Objects::default(),
+            published: Vec::new(),
+            informed: false,
+            listens: false,
+        }
+    }
+
+    /// Sets it up for a block by its index, x first.
+    pub(super) fn reset<M: Mode>(&mut self, index: u64) {
+        let launch = self.launch;
+        let [x, y, _] = launch.blocks.map(u64::from);
+        self.block = [index % x, index / x % y, index / x / y].map(|component| component as u32);
+        self.linear = index as u32;
+        self.informed = false;
+        self.listens = false;
+        self.objects.clear();
+        self.published.clear();
+        self.shared.clear();
+        self.shared.resize((launch.shared_bytes as usize).div_ceil(8), 0);
+        self.clocks.reset(launch.threads_per_block().div_ceil(LANES as u32) as usize);
+        if M::CHECK {
+            self.shadow.reset(launch.shared_bytes as usize);
+        }
+    }
+
+    /// A fence or a release by a warp: what it has done can be learned of.
+    pub(super) fn publish(&mut self, warp: u32) {
+        self.clocks.advance(warp as usize);
+        merge(&mut self.published, self.clocks.row(warp as usize));
+    }
+
+    /// An atomic or strong access by a warp, by which it may have learned what others have done. Which of them it was
+    /// isn't followed.
+    pub(super) fn learn(&mut self, warp: u32) {
+        self.clocks.join(warp as usize, &self.published);
+    }
+
+    /// Notes an atomic or strong access to global memory, by which other blocks may tell something.
+    pub(super) fn inform(&mut self) {
+        self.informed = true;
+        self.listens = true;
     }
 }
 
@@ -166,6 +228,7 @@ impl Env<'_> {
             block: self.linear,
             thread: one.place.thread(one.lane),
             clock: self.clocks.row(one.place.warp as usize),
+            met: self.clocks.met(one.place.warp as usize),
             atomic: one.atomic,
             informed: self.informed,
         }

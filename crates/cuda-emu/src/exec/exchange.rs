@@ -1,6 +1,7 @@
 //! Shuffles, votes, matches and reductions of a warp.
 
 use super::step::lanes;
+use crate::alu;
 use crate::lanes::{LANES, NARROW, NONE, WIDE, read_lane, write_lane};
 use crate::program::{Exchange, ExchangeKind};
 
@@ -63,7 +64,9 @@ pub(super) fn exchange(file: &mut [u64], exchange: &Exchange, members: &[u32; LA
         kind => {
             let values: [u32; LANES] = std::array::from_fn(|lane| narrow(file, exchange.a, lane));
             for lane in lanes(mask) {
-                let mut chosen = lanes(members[lane] & mask).map(|other| values[other]);
+                let magnitude = matches!(kind, ExchangeKind::ReduceFloat { magnitude: true, .. });
+                let value = |lane: usize| if magnitude { values[lane] & 0x7fff_ffff } else { values[lane] };
+                let mut chosen = lanes(members[lane] & mask).map(value);
                 let first = chosen.next().unwrap_or(0);
                 let d = chosen.fold(first, |a, b| reduce(kind, a, b));
                 write_lane(file, exchange.d, NARROW, lane, d.into());
@@ -81,6 +84,17 @@ fn reduce(kind: ExchangeKind, a: u32, b: u32) -> u32 {
         ExchangeKind::ReduceMax { signed: true } => (a as i32).max(b as i32) as u32,
         ExchangeKind::ReduceAnd => a & b,
         ExchangeKind::ReduceOr => a | b,
+        ExchangeKind::ReduceFloat { greatest, nan, .. } => {
+            let (a, b) = (f32::from_bits(a), f32::from_bits(b));
+            let chosen = if nan && (a.is_nan() || b.is_nan()) {
+                f32::NAN
+            } else if greatest {
+                alu::greatest(a, b)
+            } else {
+                alu::least(a, b)
+            };
+            alu::canonical(chosen).to_bits()
+        }
         _ => a ^ b,
     }
 }

@@ -1,17 +1,18 @@
 //! A launch: constants resolved, blocks on all threads, the first fault by index of block.
 
+use std::collections::VecDeque;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use super::block::Workspace;
+use super::block::{Progress, Workspace};
 use super::env::{Checked, Counted, Env, Launch, Mode, Plain};
-use crate::check::{Clocks, GlobalShadow, SharedShadow};
+use crate::check::GlobalShadow;
 use crate::count::Counters;
 use crate::device::{Grid, Options};
 use crate::fault::Fault;
 use crate::lanes::{LANES, write_lane};
-use crate::memory::Snapshot;
 use crate::memory::layout::{FUNCTIONS, SHARED};
+use crate::memory::{Heap, Snapshot};
 use crate::program::{Constant, Program};
 use crate::types::Space;
 
@@ -27,6 +28,7 @@ pub(crate) struct Job<'j> {
     pub(crate) options: &'j Options,
     pub(crate) number: u64,
     pub(crate) output: &'j Mutex<String>,
+    pub(crate) heap: Option<&'j Heap>,
 }
 
 /// Places of shared variables: offset of each one, and the size of the static ones.
@@ -145,6 +147,7 @@ pub(crate) fn launch(job: Job<'_>) -> Result<Counters, Box<Fault>> {
         shadow,
         stop: AtomicBool::new(false),
         output: job.output,
+        heap: job.heap,
     };
     if options.checks.races || options.checks.uninitialised {
         run::<Checked>(&launch, blocks, options)
@@ -187,42 +190,55 @@ fn run<M: Mode>(launch: &Launch<'_>, blocks: u64, options: &Options) -> Result<C
     }
 }
 
-/// Takes blocks in order until none is left or a fault has been found.
+/// A block that has begun.
+struct Resident<'l> {
+    index: u64,
+    env: Env<'l>,
+    workspace: Workspace,
+}
+
+/// Takes blocks in order until none is left or a fault has been found. A block that may wait for others makes room for
+/// the next one: blocks that all wait for each other go on together, however few threads there are.
 fn worker<'l, M: Mode>(launch: &'l Launch<'l>, blocks: u64, next: &AtomicU64) -> (Counters, Option<(u64, Box<Fault>)>) {
-    let mut env = Env {
-        launch,
-        block: [0; 3],
-        linear: 0,
-        shared: Vec::new(),
-        counters: Counters::default(),
-        clocks: Clocks::default(),
-        shadow: SharedShadow::default(),
-        informed: false,
-    };
-    let mut workspace = Workspace::default();
-    let warps = launch.threads_per_block().div_ceil(LANES as u32) as usize;
+    let mut counters = Counters::default();
+    let mut paused: VecDeque<Resident<'l>> = VecDeque::new();
+    let mut spare: Vec<Resident<'l>> = Vec::new();
     while !launch.stop.load(Ordering::Relaxed) {
         let ticket = next.fetch_add(1, Ordering::Relaxed);
-        if ticket >= blocks {
+        if ticket < blocks {
+            let new = || Resident { index: 0, env: Env::new(launch), workspace: Workspace::default() };
+            let mut resident = spare.pop().unwrap_or_else(new);
+            resident.index = shuffled(ticket, blocks, launch.seed);
+            resident.env.reset::<M>(resident.index);
+            if let Err(fault) = resident.workspace.begin(&mut resident.env) {
+                launch.stop.store(true, Ordering::Relaxed);
+                return (counters, Some((resident.index, fault)));
+            }
+            paused.push_front(resident);
+        }
+        // All that have begun have a turn before the next one begins.
+        for _ in 0..paused.len() {
+            let Some(mut resident) = paused.pop_front() else { break };
+            match resident.workspace.proceed::<M>(&mut resident.env) {
+                Ok(Progress::Paused) => paused.push_back(resident),
+                Ok(Progress::Done) => {
+                    counters.join(&std::mem::take(&mut resident.env.counters));
+                    spare.push(resident);
+                }
+                Err(fault) => {
+                    launch.stop.store(true, Ordering::Relaxed);
+                    return (counters, Some((resident.index, fault)));
+                }
+            }
+            if launch.stop.load(Ordering::Relaxed) {
+                break;
+            }
+        }
+        if ticket >= blocks && paused.is_empty() {
             break;
         }
-        let index = shuffled(ticket, blocks, launch.seed);
-        let [x, y, _] = launch.blocks.map(u64::from);
-        env.block = [index % x, index / x % y, index / x / y].map(|component| component as u32);
-        env.linear = index as u32;
-        env.informed = false;
-        env.shared.clear();
-        env.shared.resize((launch.shared_bytes as usize).div_ceil(8), 0);
-        env.clocks.reset(warps);
-        if M::CHECK {
-            env.shadow.reset(launch.shared_bytes as usize);
-        }
-        if let Err(fault) = workspace.run::<M>(&mut env) {
-            launch.stop.store(true, Ordering::Relaxed);
-            return (env.counters, Some((index, fault)));
-        }
     }
-    (env.counters, None)
+    (counters, None)
 }
 
 /// The block that comes at a turn: in order, or with a seed in another one. An odd factor permutes a power of two;

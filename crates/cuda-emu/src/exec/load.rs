@@ -22,6 +22,21 @@ impl Warp {
         place: Place,
     ) -> Result<(), Box<Fault>> {
         let request = Request::new(&activation.file, &access.address, access.space, access.bytes(), mask, place);
+        self.load_request::<M>(env, activation, access, &request)?;
+        if M::CHECK && access.strong {
+            env.learn(self.index);
+        }
+        Ok(())
+    }
+
+    /// At addresses that are known already.
+    pub(super) fn load_request<M: Mode>(
+        &mut self,
+        env: &mut Env<'_>,
+        activation: &mut Activation,
+        access: &Access,
+        request: &Request,
+    ) -> Result<(), Box<Fault>> {
         request.by_space(|request| match access.width {
             1 => self.load_words::<M, u8>(env, activation, access, request),
             2 => self.load_words::<M, u16>(env, activation, access, request),
@@ -78,7 +93,7 @@ impl Warp {
                     env.counters.global_load_bytes += bytes * u64::from(mask.count_ones());
                 }
                 if access.strong {
-                    env.informed = true;
+                    env.inform();
                 }
                 let live = &env.launch.memory.live;
                 if M::CHECK {

@@ -1,4 +1,4 @@
-//! `ldmatrix`, `stmatrix` and `mma.sync`, with fragments laid out as the PTX ISA's figures have them.
+//! `ldmatrix`, `stmatrix` and `movmatrix`.
 
 use super::env::{Env, Mode, Place};
 use super::request::{Request, window};
@@ -6,8 +6,8 @@ use super::warp::{Activation, Warp};
 use super::watch;
 use crate::count::bank_conflicts;
 use crate::fault::{Fault, FaultKind};
-use crate::lanes::{Brain, Half, Ieee, LANES, NARROW, read_lane, write_lane};
-use crate::program::{LoadMatrix, Multiply, MultiplyInput};
+use crate::lanes::{LANES, NARROW, read_lane, write_lane};
+use crate::program::LoadMatrix;
 use crate::types::Space;
 
 /// Bytes of a row of a matrix.
@@ -79,71 +79,13 @@ impl Warp {
     }
 }
 
-/// `d = a b + c` for 16 x k, k x 8 and 16 x 8. The ISA leaves order and precision of the sum open; here it is computed
-/// in `f64`, k ascending after `c`, and rounded once.
-pub(super) fn multiply(file: &mut [u64], multiply: &Multiply) {
-    let k = multiply.k;
-    let value = |file: &[u64], row: u32, lane: usize, half: usize| -> f64 {
-        let bits = read_lane(file, row, NARROW, lane) as u32;
-        let part = (bits >> (16 * half)) as u16;
-        match multiply.input {
-            MultiplyInput::F16 => Ieee(part).to_f32().into(),
-            MultiplyInput::Bf16 => Brain(part).to_f32().into(),
-            // The lowest 13 bits don't count.
-            MultiplyInput::Tf32 => f32::from_bits(bits & 0xffff_e000).into(),
-        }
-    };
-    let per = if multiply.input == MultiplyInput::Tf32 { 1 } else { 2 };
-    // Columns of `a` and rows of `b` in one register of all lanes.
-    let stretch = 4 * per;
-    let mut a = vec![0.0; 16 * k];
-    let mut b = vec![0.0; k * 8];
+/// Transposes an 8x8 matrix: lane `4 r + c` has columns `2 c` and `2 c + 1` of row `r`.
+pub(super) fn transpose(file: &mut [u64], d: u32, a: u32) {
+    let rows: [u32; LANES] = std::array::from_fn(|lane| read_lane(file, a, NARROW, lane) as u32);
+    let element = |row: usize, column: usize| rows[4 * row + column / 2] >> (16 * (column % 2)) & 0xffff;
     for lane in 0..LANES {
-        let (group, member) = (lane / 4, lane % 4);
-        for (i, &register) in multiply.a.iter().enumerate() {
-            for half in 0..per {
-                let (row, column) = (group + i % 2 * 8, i / 2 * stretch + member * per + half);
-                a[row * k + column] = value(file, register, lane, half);
-            }
-        }
-        for (i, &register) in multiply.b.iter().enumerate() {
-            for half in 0..per {
-                let row = i * stretch + member * per + half;
-                b[row * 8 + group] = value(file, register, lane, half);
-            }
-        }
-    }
-    let mut result = [[0.0_f64; 4]; LANES];
-    for (lane, sums) in result.iter_mut().enumerate() {
-        for (i, sum) in sums.iter_mut().enumerate() {
-            let (row, column) = (lane / 4 + i / 2 * 8, lane % 4 * 2 + i % 2);
-            *sum = if multiply.half.1 {
-                let bits = read_lane(file, multiply.c[i / 2], NARROW, lane) as u32;
-                Ieee((bits >> (16 * (i % 2))) as u16).to_f32().into()
-            } else {
-                f32::from_bits(read_lane(file, multiply.c[i], NARROW, lane) as u32).into()
-            };
-            for step in 0..k {
-                *sum += a[row * k + step] * b[step * 8 + column];
-            }
-        }
-    }
-    for (lane, sums) in result.iter().enumerate() {
-        if multiply.half.0 {
-            for (i, &register) in multiply.d.iter().enumerate() {
-                let half = |sum: f64| {
-                    let sum = sum as f32;
-                    if sum.is_nan() { Ieee::NAN } else { Ieee::from_f32(sum) }
-                };
-                let pair = u32::from(half(sums[2 * i]).0) | u32::from(half(sums[2 * i + 1]).0) << 16;
-                write_lane(file, register, NARROW, lane, pair.into());
-            }
-        } else {
-            for (&register, &sum) in multiply.d.iter().zip(sums) {
-                let sum = sum as f32;
-                let bits = if sum.is_nan() { 0x7fff_ffff } else { sum.to_bits() };
-                write_lane(file, register, NARROW, lane, bits.into());
-            }
-        }
+        let (row, column) = (lane / 4, lane % 4 * 2);
+        let pair = element(column, row) | element(column + 1, row) << 16;
+        write_lane(file, d, NARROW, lane, pair.into());
     }
 }

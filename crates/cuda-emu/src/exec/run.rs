@@ -2,7 +2,7 @@
 
 use super::env::{Env, Mode, Place};
 use super::step::Next;
-use super::warp::{Group, State, Warp};
+use super::warp::{Group, State, Warp, YIELD};
 use crate::fault::{Fault, FaultKind};
 use crate::lanes::NONE;
 use crate::program::Barrier;
@@ -23,19 +23,25 @@ impl Warp {
     /// Runs for at most `budget` instructions.
     pub(super) fn run<'l, M: Mode>(&mut self, env: &mut Env<'l>, budget: u64) -> Result<Event<'l>, Box<Fault>> {
         let mut left = budget;
+        if let Some((index, group)) = self.pick_other()
+            && let Some(event) = self.run_group::<M>(env, index, group, &mut left, true)?
+        {
+            return Ok(event);
+        }
         loop {
             let Some((index, group)) = self.pick() else {
                 if self.release() {
                     // Lanes that have met are ordered.
-                    env.clocks.advance(self.index as usize);
+                    env.clocks.meet(self.index as usize);
                     continue;
                 }
                 return self.stuck(env);
             };
             if left == 0 {
+                self.patience += budget;
                 return Ok(Event::Slice);
             }
-            if let Some(event) = self.run_group::<M>(env, index, group, &mut left)? {
+            if let Some(event) = self.run_group::<M>(env, index, group, &mut left, false)? {
                 return Ok(event);
             }
         }
@@ -77,19 +83,20 @@ impl Warp {
         })
     }
 
-    /// Runs one group until it parts, ends, waits or catches up with another one.
+    /// Runs one group until it parts, ends, waits or, unless it runs `ahead`, catches up with another one.
     fn run_group<'l, M: Mode>(
         &mut self,
         env: &mut Env<'l>,
         index: usize,
         group: usize,
         left: &mut u64,
+        ahead: bool,
     ) -> Result<Option<Event<'l>>, Box<Fault>> {
         let Some(mut activation) = self.activations[index].take() else { return Ok(None) };
         let mut group = activation.groups.swap_remove(group);
         let mut stop = u32::MAX;
         for other in &activation.groups {
-            if matches!(other.state, State::Ready) {
+            if !ahead && matches!(other.state, State::Ready) {
                 stop = stop.min(other.pc);
             }
         }
@@ -149,6 +156,7 @@ impl Warp {
                     break;
                 }
                 Next::Yield => {
+                    self.patience += YIELD;
                     *left = 0;
                 }
                 Next::Ended => break,

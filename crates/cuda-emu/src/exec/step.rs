@@ -42,6 +42,7 @@ impl Warp {
             Op::Store(access) => self.store::<M>(env, activation, access, mask, place)?,
             Op::Atomic(atomic) => self.atomic::<M>(env, activation, atomic, mask, place)?,
             Op::CopyAsync(copy) => self.copy_async::<M>(env, activation, copy, mask, place)?,
+            Op::CopyBulk(copy) => self.copy_bulk::<M>(env, activation, copy, mask, place)?,
             Op::Branch(target) => return Ok(branch::<M>(env, group, *target, mask)),
             Op::Switch { index, targets } => {
                 return self.switch::<M>(env, activation, group, *index, targets, mask, place);
@@ -100,7 +101,7 @@ impl Warp {
                     return Ok(Next::Wait);
                 }
                 if M::CHECK {
-                    env.clocks.advance(self.index as usize);
+                    env.clocks.meet(self.index as usize);
                 }
             }
             Op::Exchange(exchange) => {
@@ -124,7 +125,36 @@ impl Warp {
                 if let Err(next) = converge(activation, group, mask, u32::MAX, self.live, false) {
                     return Ok(next);
                 }
-                super::matrix::multiply(&mut activation.file, multiply);
+                super::product::multiply(&mut activation.file, multiply);
+            }
+            Op::MoveFragment(moved) => {
+                if let Err(next) = converge(activation, group, mask, u32::MAX, self.live, false) {
+                    return Ok(next);
+                }
+                self.move_fragment::<M>(env, activation, moved, place)?;
+            }
+            Op::TransposeMatrix(d, a) => {
+                if let Err(next) = converge(activation, group, mask, u32::MAX, self.live, false) {
+                    return Ok(next);
+                }
+                super::matrix::transpose(&mut activation.file, *d, *a);
+            }
+            Op::BarrierObject(object) => {
+                if self.barrier_object::<M>(env, activation, object, mask, place)? {
+                    // Who waits lets others run.
+                    group.pc += 1;
+                    return Ok(Next::Yield);
+                }
+            }
+            &Op::Allocate { d, bytes, align } => self.allocate(env, activation, (d, bytes, align), mask, place)?,
+            &Op::SaveStack { d, words } => {
+                for lane in lanes(mask) {
+                    write_lane(&mut activation.file, d, words, lane, activation.end);
+                }
+            }
+            &Op::RestoreStack { a, words } => {
+                let all = activation.groups.iter().fold(group.mask, |all, other| all | other.mask);
+                Self::restore_stack(activation, (a, words), mask, all);
             }
             Op::ActiveMask(d) => {
                 for lane in lanes(mask) {
@@ -132,11 +162,11 @@ impl Warp {
                 }
             }
             Op::Fence { wide } => {
-                if M::CHECK
-                    && *wide
-                    && let Some(shadow) = &env.launch.shadow
-                {
-                    shadow.fence(env.linear);
+                if M::CHECK {
+                    env.publish(self.index);
+                    if *wide && let Some(shadow) = &env.launch.shadow {
+                        shadow.fence(env.linear);
+                    }
                 }
             }
             Op::Clock { d, words, high } => {

@@ -21,7 +21,21 @@ impl Warp {
         mask: u32,
         place: Place,
     ) -> Result<(), Box<Fault>> {
+        if M::CHECK && access.ordered {
+            env.publish(self.index);
+        }
         let request = Request::new(&activation.file, &access.address, access.space, access.bytes(), mask, place);
+        self.store_request::<M>(env, activation, access, &request)
+    }
+
+    /// At addresses that are known already.
+    pub(super) fn store_request<M: Mode>(
+        &mut self,
+        env: &mut Env<'_>,
+        activation: &mut Activation,
+        access: &Access,
+        request: &Request,
+    ) -> Result<(), Box<Fault>> {
         request.by_space(|request| match access.width {
             1 => self.store_words::<M, u8>(env, activation, access, request),
             2 => self.store_words::<M, u16>(env, activation, access, request),

@@ -41,6 +41,8 @@ pub(super) struct Activation {
     /// Where its frame begins and ends in local memory.
     pub(super) frame: u64,
     pub(super) end: u64,
+    /// Where it ends without what `alloca` took.
+    pub(super) own_end: u64,
     /// The call that it was made from.
     pub(super) parent: Option<usize>,
     pub(super) depth: u32,
@@ -61,7 +63,17 @@ pub(super) struct Warp {
     pub(super) clock: u64,
     /// The region that was accessed last.
     pub(super) hint: usize,
+    /// Instructions of turns that were used up, since another group than the first had one. Who gives a turn up has
+    /// used more of it.
+    pub(super) patience: u64,
+    /// How often another group than the first has had a turn.
+    pub(super) others: usize,
 }
+
+/// Instructions after which another group has a turn. Many, since lanes that run ahead meet the others later.
+const PATIENCE: u64 = 1 << 18;
+/// What giving up a turn counts for.
+pub(super) const YIELD: u64 = PATIENCE / 16;
 
 /// Local memory of a warp's lanes: equal stretches, one behind the other.
 #[derive(Debug, Default)]
@@ -88,6 +100,9 @@ impl Local {
         self.words = words;
     }
 
+    /// From now on nothing has written the bytes from `start` to `end` of any lane.
+    pub(super) fn forget(&mut self, _start: u64, _end: u64) {}
+
     pub(super) fn bytes(&self) -> &[u8] {
         bytemuck::cast_slice(&self.words)
     }
@@ -98,6 +113,18 @@ impl Local {
 }
 
 impl Warp {
+    /// Makes it ready for a block. Register files and local memory are kept for reuse.
+    pub(super) fn reset(&mut self, index: u32, live: u32) {
+        self.index = index;
+        self.live = live;
+        self.clock = 0;
+        self.patience = 0;
+        self.others = 0;
+        for activation in self.activations.drain(..).flatten() {
+            self.spare.push((activation.function, activation.file));
+        }
+    }
+
     /// The deepest call with a group that can run, and the group that is farthest behind. Groups that stand at one
     /// place become one.
     pub(super) fn pick(&mut self) -> Option<(usize, usize)> {
@@ -128,6 +155,29 @@ impl Warp {
             i += 1;
         }
         first.map(|first| (index, first))
+    }
+
+    /// Every now and then a group that isn't the first, each in its turn: the first may wait in a loop for what another
+    /// lane of the warp has yet to do.
+    pub(super) fn pick_other(&mut self) -> Option<(usize, usize)> {
+        if self.patience < PATIENCE {
+            return None;
+        }
+        self.patience = 0;
+        let ready: Vec<(usize, usize)> = self
+            .activations
+            .iter()
+            .enumerate()
+            .filter_map(|(i, activation)| Some((i, activation.as_ref()?)))
+            .flat_map(|(i, activation)| activation.groups.iter().enumerate().map(move |(g, group)| ((i, g), group)))
+            .filter(|(_, group)| matches!(group.state, State::Ready))
+            .map(|(place, _)| place)
+            .collect();
+        if ready.len() < 2 {
+            return None;
+        }
+        self.others += 1;
+        Some(ready[self.others % ready.len()])
     }
 
     /// Lanes exit: they leave every call.

@@ -1,11 +1,11 @@
 //! `atom` and `red`.
 
 use super::function::{Lowering, words_of};
-use super::memory::strength;
+use super::memory::{strength, vector};
 use crate::LoadError;
 use crate::alu::Form;
 use crate::lanes::{self, Half, NONE};
-use crate::program::{Atomic, Op};
+use crate::program::{Address, Atomic, Op};
 use crate::ptx::ast::{Instruction, Operand};
 use crate::types::Space;
 use crate::types::Type::{self, *};
@@ -28,25 +28,48 @@ impl Lowering<'_> {
             })
             .ok_or_else(|| form.unknown())?;
         // `relaxed` and others may stand on either side of the space.
+        let count = vector(form);
         let ty = form.ty().ok_or_else(|| form.unknown())?;
         form.finish()?;
         let update = update(operation, ty).ok_or_else(|| form.unknown())?;
+        let vectors = operation == "add" && space != Space::Shared && ty.is_float() && ty != F64;
+        if count > 1 && !vectors || count as u32 * ty.bytes() > 16 {
+            return Err(form.unknown());
+        }
         let compares = operation == "cas";
         let first = usize::from(returns);
         let expected = first + 2 + usize::from(compares) + usize::from(strength.policy);
         self.expect_operands(instruction, form, expected)?;
         let address = self.address(form, &instruction.operands[first])?;
-        let b = self.source(form, &instruction.operands[first + 1], ty)?;
+        let (width, words, ordered) = (ty.bytes(), words_of(ty), strength.ordered);
         let c = if compares { self.source(form, &instruction.operands[first + 2], ty)? } else { NONE };
-        let d = match instruction.operands.first() {
-            Some(Operand::Sink) => NONE,
-            Some(operand) if returns => self.destination(form, operand, ty)?,
-            _ => NONE,
-        };
-        let words = words_of(ty);
-        let (width, ordered) = (ty.bytes(), strength.ordered);
-        self.emit(instruction, Op::Atomic(Box::new(Atomic { space, width, update, d, b, c, words, address, ordered })))
+        let b = parts(form, &instruction.operands[first + 1], count)?;
+        let d = if returns { parts(form, &instruction.operands[0], count)? } else { &[] };
+        // Each element of a vector is an atomic operation of its own.
+        let mut elements = Vec::with_capacity(count);
+        for (i, b) in b.iter().enumerate() {
+            let b = self.source(form, b, ty)?;
+            let d = match d.get(i) {
+                None | Some(Operand::Sink) => NONE,
+                Some(operand) => self.destination(form, operand, ty)?,
+            };
+            let address = Address { offset: address.offset + i as i64 * i64::from(width), ..address };
+            elements.push(Op::Atomic(Box::new(Atomic { space, width, update, d, b, c, words, address, ordered })));
+        }
+        let mut elements = elements.into_iter();
+        let Some(element) = elements.next() else { return Err(form.unknown()) };
+        self.after.splice(0..0, elements);
+        self.emit(instruction, element)
     }
+}
+
+/// The operands in braces, or the one without.
+fn parts<'o>(form: &Form<'_>, operand: &'o Operand, count: usize) -> Result<&'o [Operand], LoadError> {
+    let parts = match operand {
+        Operand::Vector(parts) => parts.as_slice(),
+        single => std::slice::from_ref(single),
+    };
+    if parts.len() == count { Ok(parts) } else { Err(form.operand(format!("a vector of {count} elements is needed"))) }
 }
 
 fn update(operation: &str, ty: Type) -> Option<Update> {

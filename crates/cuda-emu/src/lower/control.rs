@@ -4,8 +4,8 @@ use super::function::{Lowering, words_of};
 use super::scope::Entity;
 use crate::LoadError;
 use crate::alu::Form;
-use crate::lanes::NONE;
-use crate::program::{Barrier, Call, Op, Reduce, Reduction, Slot, Target};
+use crate::lanes::{NARROW, NONE};
+use crate::program::{Barrier, Call, Constant, Op, Reduce, Reduction, Slot, Target};
 use crate::ptx::ast::{Instruction, Operand};
 use crate::types::Type;
 
@@ -117,6 +117,9 @@ impl Lowering<'_> {
             let members = self.source(form, &instruction.operands[0], Type::B32)?;
             return self.emit(instruction, Op::WarpSync(members));
         }
+        if form.take("cluster") {
+            return self.cluster_barrier(instruction, form);
+        }
         form.take("cta");
         let old = instruction.opcode == "bar";
         let (sync, arrive, reduces) = (form.take("sync"), form.take("arrive"), form.take("red"));
@@ -153,7 +156,28 @@ impl Lowering<'_> {
             Some(operand) => self.source(form, operand, Type::U32)?,
             None => NONE,
         };
-        self.emit(instruction, Op::Barrier(Box::new(Barrier { id, threads, aligned, waits: !arrive, reduce })))
+        self.emit(
+            instruction,
+            Op::Barrier(Box::new(Barrier { id, threads, aligned, waits: !arrive, cluster: false, reduce })),
+        )
+    }
+
+    /// A cluster has one block: to wait is to meet, and to arrive is nothing.
+    fn cluster_barrier(&mut self, instruction: &Instruction, form: &mut Form<'_>) -> Result<(), LoadError> {
+        let (arrive, wait) = (form.take("arrive"), form.take("wait"));
+        while ["acquire", "release", "relaxed"].into_iter().any(|order| form.take(order)) {}
+        let aligned = form.take("aligned");
+        form.finish()?;
+        self.expect_operands(instruction, form, 0)?;
+        if arrive == wait {
+            return Err(form.unknown());
+        }
+        if arrive {
+            return self.emit(instruction, Op::Nop);
+        }
+        let id = self.constant(form.line(), Constant::Bits(Barrier::CLUSTER.into()), NARROW)?;
+        let barrier = Barrier { id, threads: NONE, aligned, waits: true, cluster: true, reduce: None };
+        self.emit(instruction, Op::Barrier(Box::new(barrier)))
     }
 
     pub(super) fn fence(&mut self, instruction: &Instruction, form: &mut Form<'_>) -> Result<(), LoadError> {
@@ -168,6 +192,9 @@ impl Lowering<'_> {
             form.finish()?;
             return self.emit(instruction, Op::Fence { wide });
         }
+        // Whose order it is matters to nobody here.
+        form.take("mbarrier_init");
+        form.take_with(|name| name.starts_with("sync_restrict::").then_some(()));
         while let Some(scope) = form.take_with(|name| match name {
             "gl" | "gpu" | "sys" => Some(true),
             "cta" | "cluster" | "sc" | "acq_rel" | "acquire" | "release" => Some(false),

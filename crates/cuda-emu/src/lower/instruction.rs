@@ -3,7 +3,7 @@
 use super::function::Lowering;
 use crate::LoadError;
 use crate::alu::{self, Form, Shape};
-use crate::lanes::{Args, NARROW, NONE};
+use crate::lanes::{Args, Exec, NARROW, NONE};
 use crate::program::{Constant, Op};
 use crate::ptx::ast::{Instruction, Operand};
 use crate::types::Type;
@@ -20,18 +20,23 @@ impl Lowering<'_> {
             "isspacep" => self.isspacep(instruction, form),
             "atom" | "red" => self.atomic(instruction, form),
             "cp" => self.copy_async(instruction, form),
-            "prefetch" | "prefetchu" | "applypriority" | "discard" => self.hint(instruction, form),
+            "prefetch" | "prefetchu" | "applypriority" | "discard" => self.cache_hint(instruction, form),
             "bra" | "brx" | "ret" | "exit" | "trap" | "brkpt" | "call" => self.control(instruction, form),
             "bar" | "barrier" => self.barrier(instruction, form),
             "membar" | "fence" => self.fence(instruction, form),
             "shfl" | "vote" | "match" | "redux" | "elect" | "activemask" => self.exchange(instruction, form),
-            "ldmatrix" | "stmatrix" | "mma" => self.matrix(instruction, form),
+            "ldmatrix" | "stmatrix" | "movmatrix" | "mma" => self.matrix(instruction, form),
+            "wmma" => self.wmma(instruction, form),
+            "mbarrier" => self.barrier_object(instruction, form),
+            "alloca" | "stacksave" | "stackrestore" => self.stack(instruction, form),
             "nanosleep" => {
                 form.take("u32");
                 form.finish()?;
                 self.emit(instruction, Op::Yield)
             }
-            "pmevent" | "griddepcontrol" | "setmaxnreg" => self.emit(instruction, Op::Nop),
+            "pmevent" | "griddepcontrol" | "setmaxnreg" => self.nothing(instruction, form),
+            "mapa" | "getctarank" => self.cluster(instruction, form),
+            "createpolicy" => self.policy(instruction, form),
             "setp" | "set" => self.compare(instruction, form),
             "slct" => self.slct(instruction, form),
             "cvt" => {
@@ -118,7 +123,8 @@ impl Lowering<'_> {
             args.c = self.source(form, &instruction.operands[3], carrying.ty)?;
         }
         let carry = self.carry(line)?;
-        args.x = if carrying.reads { carry } else { self.constant(line, Constant::Bits(0), NARROW)? };
+        args.x =
+            if carrying.reads { carry } else { self.constant(line, Constant::Bits(carrying.initial.into()), NARROW)? };
         args.e = if carrying.writes { carry } else { NONE };
         args.d = self.destination(form, &instruction.operands[0], carrying.ty)?;
         self.emit(instruction, Op::Compute(carrying.exec, args))
@@ -126,7 +132,6 @@ impl Lowering<'_> {
 
     /// `setp` to one or two predicates, and `set` to a value.
     fn compare(&mut self, instruction: &Instruction, form: &mut Form<'_>) -> Result<(), LoadError> {
-        let line = instruction.line;
         let unknown = form.unknown();
         let comparison = alu::select_comparison(form, self.isa).ok_or(unknown)?;
         let value = if instruction.opcode == "set" { Some(form.ty().ok_or_else(|| form.unknown())?) } else { None };
@@ -141,22 +146,7 @@ impl Lowering<'_> {
             args.x = join | u32::from(negated) << 2;
         }
         if let Some(ty) = value {
-            if comparison.upper.is_some() || !matches!(ty, Type::F32 | Type::U32 | Type::S32 | Type::F16 | Type::Bf16) {
-                return Err(form.unknown());
-            }
-            let outcome = self.row(line, 1)?;
-            self.step(line, Op::Compute(comparison.exec, Args { d: outcome, ..args }));
-            let one = match ty {
-                Type::F32 => 1.0_f32.to_bits(),
-                Type::F16 => 0x3c00,
-                Type::Bf16 => 0x3f80,
-                _ => u32::MAX,
-            };
-            let a = self.constant(line, Constant::Bits(one.into()), NARROW)?;
-            let b = self.constant(line, Constant::Bits(0), NARROW)?;
-            let d = self.destination(form, &instruction.operands[0], ty)?;
-            let exec = crate::lanes::lanes!(self.isa; u32, u32, bool => u32; |a, b, p| if p { a } else { b });
-            return self.emit(instruction, Op::Compute(exec, Args { d, a, b, c: outcome, ..Args::default() }));
+            return self.set(instruction, form, comparison, args, ty);
         }
         let (first, second) = match &instruction.operands[0] {
             Operand::Pair(first, second) => (&**first, Some(&**second)),
@@ -176,6 +166,54 @@ impl Lowering<'_> {
                 self.emit(instruction, Op::Compute(comparison.exec, args))
             }
         }
+    }
+
+    /// `set`: one, all ones, or zero by a comparison; of pairs one in each half.
+    fn set(
+        &mut self,
+        instruction: &Instruction,
+        form: &Form<'_>,
+        comparison: alu::Comparison,
+        args: Args,
+        ty: Type,
+    ) -> Result<(), LoadError> {
+        let line = instruction.line;
+        let one: u32 = match ty {
+            Type::F32 => 1.0_f32.to_bits(),
+            Type::F16 => 0x3c00,
+            Type::Bf16 => 0x3f80,
+            Type::F16x2 => 0x3c00_3c00,
+            Type::Bf16x2 => 0x3f80_3f80,
+            Type::U32 | Type::S32 => u32::MAX,
+            Type::U16 | Type::S16 => 0xffff,
+            _ => return Err(form.unknown()),
+        };
+        // Pairs give a pair, or a mask for each half.
+        let pair = matches!(ty, Type::F16x2 | Type::Bf16x2);
+        if pair != comparison.upper.is_some() && !(comparison.upper.is_some() && matches!(ty, Type::U32 | Type::S32)) {
+            return Err(form.unknown());
+        }
+        let half = if comparison.upper.is_some() { one & 0xffff } else { one };
+        let lower = self.outcome(line, comparison.exec, args, half)?;
+        let d = self.destination(form, &instruction.operands[0], ty)?;
+        let upper = match comparison.upper {
+            Some(exec) => self.outcome(line, exec, args, one & 0xffff_0000)?,
+            None => self.constant(line, Constant::Bits(0), NARROW)?,
+        };
+        let exec = crate::lanes::lanes!(self.isa; u32, u32 => u32; |a, b| a | b);
+        self.emit(instruction, Op::Compute(exec, Args { d, a: lower, b: upper, ..Args::default() }))
+    }
+
+    /// A row with `one` where a comparison holds, else zero.
+    fn outcome(&mut self, line: u32, comparison: Exec, args: Args, one: u32) -> Result<u32, LoadError> {
+        let predicate = self.row(line, 1)?;
+        self.step(line, Op::Compute(comparison, Args { d: predicate, ..args }));
+        let a = self.constant(line, Constant::Bits(one.into()), NARROW)?;
+        let b = self.constant(line, Constant::Bits(0), NARROW)?;
+        let d = self.row(line, NARROW)?;
+        let exec = crate::lanes::lanes!(self.isa; u32, u32, bool => u32; |a, b, p| if p { a } else { b });
+        self.step(line, Op::Compute(exec, Args { d, a, b, c: predicate, ..Args::default() }));
+        Ok(d)
     }
 
     /// `slct`: the first when the third isn't negative, else the second.

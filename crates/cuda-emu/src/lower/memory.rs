@@ -1,12 +1,12 @@
-//! Loads, stores, address conversions, asynchronous copies.
+//! Loads, stores, address conversions.
 
 use super::function::Lowering;
 use crate::LoadError;
 use crate::alu::Form;
-use crate::lanes::{Args, NARROW, NONE, lanes};
+use crate::lanes::{Args, lanes};
 use crate::memory::layout::{LOCAL, PARAMETERS, SHARED, WINDOW};
-use crate::program::{Access, CopyAsync, Op};
-use crate::ptx::ast::{Instruction, Operand};
+use crate::program::{Access, Op};
+use crate::ptx::ast::Instruction;
 use crate::types::{Space, Type};
 
 /// What modifiers say about order and caches.
@@ -43,7 +43,8 @@ pub(super) fn strength(form: &mut Form<'_>) -> Strength {
     }
 }
 
-fn vector(form: &mut Form<'_>) -> usize {
+/// Elements of a vector, one without.
+pub(super) fn vector(form: &mut Form<'_>) -> usize {
     form.take_with(|name| match name {
         "v2" => Some(2),
         "v4" => Some(4),
@@ -135,68 +136,5 @@ impl Lowering<'_> {
         let a = self.source(form, &instruction.operands[1], Type::U64)?;
         let d = self.destination(form, &instruction.operands[0], Type::Pred)?;
         self.emit(instruction, Op::Compute(exec, Args { d, a, ..Args::default() }))
-    }
-
-    /// Hints to caches do nothing.
-    pub(super) fn hint(&mut self, instruction: &Instruction, form: &mut Form<'_>) -> Result<(), LoadError> {
-        form.take("tensormap");
-        while form.take("L1") || form.take("L2") {}
-        strength(form);
-        form.take_with(Space::parse);
-        form.finish()?;
-        let Some(place) = instruction.operands.first() else { return Err(form.operand("an address is missing")) };
-        self.address(form, place)?;
-        self.emit(instruction, Op::Nop)
-    }
-
-    /// `cp.async` copies at once; groups then have nothing left to wait for.
-    pub(super) fn copy_async(&mut self, instruction: &Instruction, form: &mut Form<'_>) -> Result<(), LoadError> {
-        if !form.take("async") {
-            return Err(form.unknown());
-        }
-        if form.take("commit_group") || form.take("wait_all") {
-            form.finish()?;
-            self.expect_operands(instruction, form, 0)?;
-            return self.emit(instruction, Op::Nop);
-        }
-        if form.take("wait_group") {
-            form.finish()?;
-            self.expect_operands(instruction, form, 1)?;
-            return self.emit(instruction, Op::Nop);
-        }
-        let all = !form.take("ca");
-        if all && !form.take("cg") {
-            return Err(form.unknown());
-        }
-        let strength = strength(form);
-        if form.take_with(Space::parse) != Some(Space::Shared) || form.take_with(Space::parse) != Some(Space::Global) {
-            return Err(form.unknown());
-        }
-        form.finish()?;
-        let operands = instruction.operands.len() - usize::from(strength.policy).min(instruction.operands.len());
-        let Some(Operand::Integer(bytes)) = instruction.operands.get(2) else {
-            return Err(form.operand("the number of bytes is no constant"));
-        };
-        let bytes = match (*bytes, all) {
-            (16, _) => 16,
-            (4 | 8, false) => *bytes as u32,
-            _ => return Err(form.operand(format!("{bytes} bytes can't be copied"))),
-        };
-        let to = self.address(form, &instruction.operands[0])?;
-        let from = self.address(form, &instruction.operands[1])?;
-        let (mut source_bytes, mut ignore) = (NONE, NONE);
-        if operands == 4 {
-            match &instruction.operands[3] {
-                Operand::Name { name, .. } => match self.register(form, name)? {
-                    Some((row, 1, _)) => ignore = row,
-                    Some((row, NARROW, _)) => source_bytes = row,
-                    _ => return Err(form.operand("the size of the source is no register of 32 bits")),
-                },
-                other => source_bytes = self.source(form, other, Type::U32)?,
-            }
-        } else if operands != 3 {
-            return Err(form.operand(format!("{operands} operands, 3 or 4 are needed")));
-        }
-        self.emit(instruction, Op::CopyAsync(Box::new(CopyAsync { to, from, bytes, source_bytes, ignore })))
     }
 }

@@ -3,16 +3,21 @@
 mod atomic;
 mod body;
 mod control;
+mod copy;
 mod function;
+mod hint;
 mod instruction;
 mod matrix;
 mod memory;
 mod moves;
+mod object;
 mod operand;
 mod order;
 mod scope;
 mod special;
+mod stack;
 mod warp;
+mod wmma;
 
 use std::collections::HashMap;
 

@@ -90,7 +90,15 @@ impl Lowering<'_> {
                 }
                 let operation =
                     form.take_with(|name| ["add", "min", "max", "and", "or", "xor"].into_iter().find(|op| *op == name));
-                let kind = match (operation, form.ty()) {
+                let (magnitude, nan) = (form.take("abs"), form.take("NaN"));
+                let ty = form.ty();
+                if (magnitude || nan) && ty != Some(Type::F32) {
+                    return Err(form.unknown());
+                }
+                let kind = match (operation, ty) {
+                    (Some(op @ ("min" | "max")), Some(Type::F32)) => {
+                        ExchangeKind::ReduceFloat { greatest: op == "max", magnitude, nan }
+                    }
                     (Some("add"), Some(Type::U32 | Type::S32)) => ExchangeKind::ReduceAdd,
                     (Some("min"), Some(ty @ (Type::U32 | Type::S32))) => {
                         ExchangeKind::ReduceMin { signed: ty.is_signed() }

@@ -1,12 +1,14 @@
 //! Device memory: allocations with gaps between them, at addresses that are never used again.
 
 mod bytes;
+mod heap;
 pub(crate) mod layout;
 mod region;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 pub(crate) use bytes::Word;
+pub(crate) use heap::{HEAP, Heap};
 pub(crate) use region::Region;
 
 use layout::{DEVICE, DEVICE_END};

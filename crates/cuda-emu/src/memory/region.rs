@@ -114,6 +114,13 @@ impl Region {
         true
     }
 
+    /// From now on all of it counts as unwritten.
+    pub(crate) fn forget(&self) {
+        for cell in &self.written {
+            cell.store(0, Ordering::Relaxed);
+        }
+    }
+
     /// From now on nothing here counts as unwritten.
     pub(crate) fn stop_tracking(&self) {
         self.untracked.store(true, Ordering::Relaxed);

@@ -31,3 +31,22 @@ fn products_carry() {
         (exact >> 64) as u64
     });
 }
+
+/// A subtraction's carry is set when nothing was borrowed, as `addc` shows.
+#[test]
+fn a_borrow_is_the_absence_of_a_carry() {
+    for bits in [32_u32, 64] {
+        let ty = format!("u{bits}");
+        let text = format!("sub.cc.{ty} %d, %a, %b; addc.{ty} %d, 0, 0;");
+        agrees(&text, &ty, &[&ty, &ty], &pairs(&PIECES), |c| {
+            let mask = u64::MAX >> (64 - bits);
+            u64::from(c[0] & mask >= c[1] & mask)
+        });
+        let text = format!("add.cc.{ty} %d, %a, %b; subc.{ty} %d, 0, 0;");
+        agrees(&text, &ty, &[&ty, &ty], &pairs(&PIECES), |c| {
+            let mask = u64::MAX >> (64 - bits);
+            let carry = u128::from(c[0] & mask) + u128::from(c[1] & mask) > u128::from(mask);
+            if carry { 0 } else { mask }
+        });
+    }
+}

@@ -12,4 +12,6 @@ mod exchange;
 mod float;
 mod halves;
 mod integer;
+mod matrix;
 mod memory;
+mod objects;
