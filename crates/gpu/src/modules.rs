@@ -9,8 +9,9 @@ use std::collections::HashMap;
 use std::sync::{Mutex, RwLock};
 
 /// Modules of `kernels-gpu/ptx` by name. (`map` is for tests of the compiler.)
-const PTX: [(&str, &str); 6] = [
+const PTX: [(&str, &str); 7] = [
     ("cdf", include_str!("../ptx/cdf.ptx")),
+    ("gemm", include_str!("../ptx/gemm.ptx")),
     ("mingru", include_str!("../ptx/mingru.ptx")),
     ("random", include_str!("../ptx/random.ptx")),
     ("resample", include_str!("../ptx/resample.ptx")),

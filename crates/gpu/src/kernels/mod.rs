@@ -4,7 +4,9 @@
 
 mod blocks;
 pub mod cdf;
+pub mod gemm;
 mod macros;
+mod matrix;
 pub mod mingru;
 pub mod random;
 pub mod resample;
@@ -17,6 +19,7 @@ use crate::{View, ViewMut, bf16};
 pub use blocks::nodes_len;
 use bytemuck::{Pod, Zeroable};
 use macros::kernels;
+pub use matrix::{chunks, matrix_len};
 
 /// Where a stream of random words is, in memory, so that a graph which is launched again draws anew: `Position` of
 /// `kernels-gpu/src/draws.rs`.
@@ -36,7 +39,14 @@ const ANY: Block = Block::Any { usual: 128, most: 1024 };
 
 /// All contracts.
 pub fn contracts() -> impl Iterator<Item = &'static Contract> {
-    let modules =
-        [cdf::CONTRACTS, mingru::CONTRACTS, random::CONTRACTS, resample::CONTRACTS, sum::CONTRACTS, tree::CONTRACTS];
+    let modules = [
+        cdf::CONTRACTS,
+        gemm::CONTRACTS,
+        mingru::CONTRACTS,
+        random::CONTRACTS,
+        resample::CONTRACTS,
+        sum::CONTRACTS,
+        tree::CONTRACTS,
+    ];
     modules.into_iter().flatten().copied().flatten().copied()
 }
