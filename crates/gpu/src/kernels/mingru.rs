@@ -52,7 +52,7 @@ kernels! {
     /// The backward scan by tiles: `mingru_scan_backward_tiled_f32`, `_bf16`.
     ///
     /// `checkpoints` are those of a forward scan with the same `interval`; a block works on 4 steps a
-    /// warp at once, and on a whole interval at least.
+    /// warp at once, and on a whole interval at least. Blocks of 4 warps serve best where each multiprocessor has several.
     safe ScanBackwardTiled(S) [(f32) "mingru_scan_backward_tiled_f32", (bf16) "mingru_scan_backward_tiled_bf16"] {
         combined: read [S; batch * time * 3 * hidden],
         x: read [S; batch * time * hidden],
@@ -67,5 +67,5 @@ kernels! {
     }
     where [interval => INTERVALS, batch * hidden => 0..=MAX_SIZE]
     work Work::blocks(batch * hidden.div_ceil(LANES)).at_least(interval.div_ceil(STEPS) * LANES),
-    block Block::Any { usual: 512, most: 512 };
+    block Block::Any { usual: 128, most: 512 };
 }
