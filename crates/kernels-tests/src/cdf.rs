@@ -40,7 +40,7 @@ pub struct DeviceCdf {
     /// Scratch of a build.
     pub tiles: Buffer<u64>,
     /// What was wrong.
-    pub status: Buffer<u32>,
+    pub status: Buffer<u64>,
     /// Of the stream of draws: next block, blocks of threads.
     pub position: Buffer<u64>,
     /// Scratch of residual resampling: tiles and words.
@@ -61,7 +61,7 @@ impl DeviceCdf {
             nodes: bench.room(nodes),
             head: bench.buffer(&[CdfHead::zeroed()]),
             tiles: bench.room(2 * n.div_ceil(4096)),
-            status: bench.buffer(&[0; 2]),
+            status: bench.buffer(&[0]),
             position: bench.buffer(&[0; 2]),
             scratch: (bench.buffer(&vec![0; 2 * n.div_ceil(4096)]), bench.buffer(&[0; 2])),
             bench,

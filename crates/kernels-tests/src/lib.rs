@@ -165,6 +165,13 @@ impl Bench {
     }
 }
 
+/// What a status word tells: the first faulty position, and the index, threshold's low half (`Err`) or bits of a float (`Ok`)
+/// there.
+pub fn fault(status: u64) -> Option<(u32, Result<u32, u32>)> {
+    let (position, value) = (i32::MAX as u32 - (status >> 33) as u32, status as u32);
+    (status != 0).then_some((position, if status >> 32 & 1 == 1 { Ok(value) } else { Err(value) }))
+}
+
 /// Panics unless the floats have the same bits; a NaN equals a NaN.
 ///
 /// # Panics

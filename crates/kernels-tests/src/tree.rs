@@ -48,7 +48,7 @@ pub struct DeviceTree {
     /// Priorities before alpha.
     pub raw: Buffer<f32>,
     /// What was wrong.
-    pub status: Buffer<u32>,
+    pub status: Buffer<u64>,
     /// Of the stream of draws: next block, blocks of threads.
     pub position: Buffer<u64>,
 }
@@ -83,7 +83,7 @@ impl DeviceTree {
             head: bench.buffer(&[Head::zeroed()]),
             claims: bench.buffer(&vec![0; capacity]),
             raw: bench.buffer(&vec![-1.0; capacity]),
-            status: bench.buffer(&[0; 2]),
+            status: bench.buffer(&[0]),
             position: bench.buffer(&[0; 2]),
             bench,
         };

@@ -5,7 +5,7 @@ use crate::blocks::FANOUT;
 use crate::device::thread::index_1d;
 use crate::device::warp::lane_id;
 use crate::draws::{Position, Words, advance};
-use crate::fault::{OUT_OF_RANGE, report};
+use crate::fault::{Fault, report};
 use arith::fixed::bounded;
 
 /// `out[j]` is the item that holds `thresholds[j]`: the i with `prefix[i - 1] <= threshold < prefix[i]`; `Cdf::search`.
@@ -22,7 +22,7 @@ pub unsafe extern "ptx-kernel" fn cdf_search_f32(
     head: *const Head,
     thresholds: *const u64,
     out: *mut u32,
-    status: *mut u32,
+    status: *mut u64,
     n: u32,
     m: u32,
 ) {
@@ -39,7 +39,7 @@ pub unsafe extern "ptx-kernel" fn cdf_search_f32(
         unsafe {
             *out.add(j as usize) = if valid { found } else { NOTHING };
             if !valid {
-                report(status, OUT_OF_RANGE, j);
+                report(status, Fault::OutOfRange(threshold as u32), j);
             }
         }
     }

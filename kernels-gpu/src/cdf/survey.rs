@@ -6,7 +6,7 @@ use crate::device::atomic::fetch_max_u32;
 use crate::device::grid::is_last_block;
 use crate::device::thread::{block_dim_x, block_idx_x, thread_idx_x};
 use crate::device::warp::{lane_id, warp_reduce};
-use crate::fault::{INVALID_WEIGHT, report};
+use crate::fault::{Fault, report};
 use arith::fixed::is_weight;
 
 /// Finds the largest weight, and prepares `tiles`: the first launch of a build.
@@ -23,7 +23,7 @@ pub unsafe extern "ptx-kernel" fn cdf_survey_f32(
     weights: *const f32,
     head: *mut Head,
     tiles: *mut u64,
-    status: *mut u32,
+    status: *mut u64,
     n: u32,
 ) {
     let tile = block_idx_x() as usize;
@@ -43,7 +43,7 @@ pub unsafe extern "ptx-kernel" fn cdf_survey_f32(
         } else {
             largest = u32::MAX;
             // SAFETY: the caller's.
-            unsafe { report(status, INVALID_WEIGHT, i as u32) };
+            unsafe { report(status, Fault::Invalid(weight), i as u32) };
         }
         i += block_dim_x() as usize;
     }

@@ -6,7 +6,7 @@ use crate::blocks::{FANOUT, FANOUT_BITS, TILE, WIDTH, sum_blocks};
 use crate::device::atomic::{fetch_add_u32, load_u64, store_u64};
 use crate::device::thread::{block_dim_x, block_idx_x, sync_threads, thread_idx_x};
 use crate::device::warp::{ALL, LANES, lane_id, warp_shuffle_xor};
-use crate::fault::{INVALID_WEIGHT, report};
+use crate::fault::{Fault, report};
 use crate::shared_array;
 use arith::fixed::is_weight;
 
@@ -29,7 +29,7 @@ shared_array!(
 pub unsafe extern "ptx-kernel" fn seg_tree_survey_f32(
     leaves: *mut f32,
     head: *mut Head,
-    status: *mut u32,
+    status: *mut u64,
     capacity: u32,
 ) {
     let (thread, width) = (thread_idx_x(), block_dim_x());
@@ -52,7 +52,7 @@ pub unsafe extern "ptx-kernel" fn seg_tree_survey_f32(
         }
         if !valid {
             // SAFETY: the caller's.
-            unsafe { report(status, INVALID_WEIGHT, i as u32) };
+            unsafe { report(status, Fault::Invalid(leaf), i as u32) };
         }
         // SAFETY: a weight has such a bin.
         unsafe { counts().add(bin(clean), 1) };

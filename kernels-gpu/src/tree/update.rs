@@ -7,7 +7,7 @@ use crate::blocks::{FANOUT, FANOUT_BITS};
 use crate::device::atomic::{exchange_u32, fetch_add_u64, fetch_max_u32, fetch_max_u64, load_u64, store_u32};
 use crate::device::thread::{device_fence, index_1d, thread_idx_x};
 use crate::device::warp::{LANES, lane_id, warp_reduce};
-use crate::fault::{INDEX_OUT_OF_RANGE, INVALID_WEIGHT, report};
+use crate::fault::{Fault, report};
 use arith::fixed::{Scale, is_weight};
 
 /// The arrays that an update changes.
@@ -18,7 +18,7 @@ struct Tree {
     head: *mut Head,
     claims: *mut u64,
     raw: *mut f32,
-    status: *mut u32,
+    status: *mut u64,
     capacity: u32,
 }
 
@@ -29,13 +29,28 @@ struct Priority {
     raw: f32,
     /// What the leaf becomes.
     power: f32,
+    /// What is told where it can't be.
+    told: f32,
 }
 
 impl Priority {
     /// Of one that isn't raised. + 0 makes +0 of -0.
     #[inline(always)]
     fn raised(raw: f32, alpha: f32) -> Self {
-        Self { raw: raw + 0.0, power: power(raw, alpha) + 0.0 }
+        Self { raw: raw + 0.0, power: power(raw, alpha) + 0.0, told: raw }
+    }
+
+    /// `|td| + eps`. If the TD error isn't finite, it is what is told, and the priority otherwise.
+    #[inline(always)]
+    fn of_error(td: f32, eps: f32, alpha: f32) -> Self {
+        let priority = Self::raised(td.abs() + eps, alpha);
+        if td.is_finite() { priority } else { Self { told: td, ..priority } }
+    }
+
+    /// One that is raised already.
+    #[inline(always)]
+    fn as_given(power: f32) -> Self {
+        Self { raw: 0.0, power: power + 0.0, told: power }
     }
 
     #[inline(always)]
@@ -60,7 +75,7 @@ unsafe fn update(tree: Tree, m: u32, index: impl Fn(u32) -> u32, priority: impl 
         if index == NOTHING {
             // Nothing was drawn, so there is nothing to set.
         } else if index >= capacity || !new.is_valid() {
-            let fault = if index >= capacity { INDEX_OUT_OF_RANGE } else { INVALID_WEIGHT };
+            let fault = if index >= capacity { Fault::OutOfRange(index) } else { Fault::Invalid(new.told) };
             // SAFETY: the caller's.
             unsafe { report(tree.status, fault, j) };
         } else {
@@ -185,7 +200,7 @@ pub unsafe extern "ptx-kernel" fn seg_tree_update_f32(
     head: *mut Head,
     claims: *mut u64,
     raw: *mut f32,
-    status: *mut u32,
+    status: *mut u64,
     indices: *const u32,
     td: *const f32,
     capacity: u32,
@@ -196,7 +211,7 @@ pub unsafe extern "ptx-kernel" fn seg_tree_update_f32(
     let tree = Tree { leaves, nodes, head, claims, raw, status, capacity };
     // SAFETY: the caller's; both are called for j < m.
     unsafe {
-        update(tree, m, |j| *indices.add(j as usize), |j| Priority::raised((*td.add(j as usize)).abs() + eps, alpha));
+        update(tree, m, |j| *indices.add(j as usize), |j| Priority::of_error(*td.add(j as usize), eps, alpha));
     }
 }
 
@@ -213,7 +228,7 @@ pub unsafe extern "ptx-kernel" fn seg_tree_set_f32(
     nodes: *mut u64,
     head: *mut Head,
     claims: *mut u64,
-    status: *mut u32,
+    status: *mut u64,
     indices: *const u32,
     powers: *const f32,
     capacity: u32,
@@ -222,7 +237,7 @@ pub unsafe extern "ptx-kernel" fn seg_tree_set_f32(
     let tree = Tree { leaves, nodes, head, claims, raw: core::ptr::null_mut(), status, capacity };
     // SAFETY: the caller's; both are called for j < m.
     unsafe {
-        update(tree, m, |j| *indices.add(j as usize), |j| Priority { raw: 0.0, power: *powers.add(j as usize) + 0.0 });
+        update(tree, m, |j| *indices.add(j as usize), |j| Priority::as_given(*powers.add(j as usize)));
     }
 }
 
@@ -245,7 +260,7 @@ pub unsafe extern "ptx-kernel" fn seg_tree_insert_f32(
     head: *mut Head,
     claims: *mut u64,
     raw: *mut f32,
-    status: *mut u32,
+    status: *mut u64,
     inserted: *const u64,
     priorities: *const f32,
     capacity: u32,

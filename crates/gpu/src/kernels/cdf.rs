@@ -34,7 +34,7 @@ kernels! {
         weights: read [f32; n],
         head: update [Head; 1],
         tiles: write [u64; 2 * n.div_ceil(TILE)],
-        status: update [u32; 2],
+        status: update [u64; 1],
         n: size,
     }
     where [n => 1..=MAX_SIZE] work Work::blocks(n.div_ceil(TILE)), block Block::Exactly(WIDTH);
@@ -56,7 +56,7 @@ kernels! {
         head: read [Head; 1],
         thresholds: read [u64; m],
         out: write [u32; m],
-        status: update [u32; 2],
+        status: update [u64; 1],
         n: size, m: size,
     }
     where [n => 1..=MAX_SIZE] work Work::threads(m * FANOUT), block ANY;

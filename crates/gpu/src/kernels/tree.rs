@@ -54,7 +54,7 @@ kernels! {
     trusted Survey() ["seg_tree_survey_f32"] {
         leaves: update [f32; leaves_len(capacity)],
         head: update [Head; 1],
-        status: update [u32; 2],
+        status: update [u64; 1],
         capacity: size,
     }
     where [capacity => 1..=MAX_SIZE]
@@ -78,7 +78,7 @@ kernels! {
         head: update [Head; 1],
         claims: update [u64; capacity],
         raw: maybe_update [f32; capacity],
-        status: update [u32; 2],
+        status: update [u64; 1],
         indices: read [u32; m],
         td: read [f32; m],
         capacity: size, m: size, alpha: f32, eps: f32,
@@ -91,7 +91,7 @@ kernels! {
         nodes: update [u64; nodes_len(capacity)],
         head: update [Head; 1],
         claims: update [u64; capacity],
-        status: update [u32; 2],
+        status: update [u64; 1],
         indices: read [u32; m],
         powers: read [f32; m],
         capacity: size, m: size,
@@ -106,7 +106,7 @@ kernels! {
         head: update [Head; 1],
         claims: update [u64; capacity],
         raw: maybe_update [f32; capacity],
-        status: update [u32; 2],
+        status: update [u64; 1],
         inserted: read [u64; 1],
         priorities: maybe_read [f32; m],
         capacity: size, m: size, alpha: f32,
