@@ -5,6 +5,10 @@ use crate::device::thread::index_1d;
 use arith::fixed::bounded;
 use arith::random::{Stream, normal_pair, uniform, uniform_positive};
 
+/// A block of the stream, stored by one instruction (`st.global.v4`, `.v2`).
+#[repr(C, align(16))]
+struct Whole<T, const PER: usize>([T; PER]);
+
 /// Writes the elements of the thread's block that there are.
 ///
 /// # Safety
@@ -22,6 +26,13 @@ unsafe fn fill<T: Copy, const PER: usize>(
     // The first block may begin before `first`.
     let start = thread * PER as u64;
     let skip = first % PER as u64;
+    // One by one, lanes would write 16 bytes apart and touch each sector four times.
+    let whole = out.wrapping_add(start.wrapping_sub(skip) as usize).cast::<Whole<T, PER>>();
+    if start >= skip && start - skip + PER as u64 <= u64::from(n) && whole.is_aligned() {
+        // SAFETY: aligned, all of it below n, and no other thread has these elements.
+        unsafe { whole.write(Whole(elements)) };
+        return;
+    }
     for (k, element) in elements.into_iter().enumerate() {
         let at = start + k as u64;
         if at >= skip && at - skip < u64::from(n) {

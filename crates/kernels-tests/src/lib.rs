@@ -2,6 +2,7 @@
 //! of memory that nothing has written. The tests compare the bits with those of the crates for the CPU.
 
 mod cdf;
+pub mod table;
 mod tree;
 
 pub use cdf::{CdfHead, DeviceCdf};
@@ -55,6 +56,13 @@ impl From<u32> for Arg {
 impl From<f32> for Arg {
     fn from(value: f32) -> Self {
         Self::F32(value)
+    }
+}
+
+impl<T> Buffer<T> {
+    /// The address of element `i`, which may be the end.
+    pub fn at(&self, i: usize) -> Arg {
+        Arg::U64(self.address + (i * size_of::<T>()) as u64)
     }
 }
 
@@ -124,10 +132,20 @@ impl Bench {
     /// # Panics
     /// If it isn't of this device.
     pub fn read<T: Pod>(&self, buffer: &Buffer<T>) -> Vec<T> {
-        let mut elements = vec![T::zeroed(); buffer.count];
+        self.read_part(buffer, 0, buffer.count)
+    }
+
+    /// `count` elements of an array from `first` on.
+    ///
+    /// # Panics
+    /// If it isn't of this device, or has none there.
+    pub fn read_part<T: Pod>(&self, buffer: &Buffer<T>, first: usize, count: usize) -> Vec<T> {
+        assert!(first + count <= buffer.count, "{first} + {count} of {}", buffer.count);
+        let mut elements = vec![T::zeroed(); count];
         if !elements.is_empty() {
+            let address = buffer.address + (first * size_of::<T>()) as u64;
             let bytes = bytemuck::cast_slice_mut(&mut elements);
-            self.device.read(buffer.address, bytes).unwrap_or_else(|error| panic!("{error}"));
+            self.device.read(address, bytes).unwrap_or_else(|error| panic!("{error}"));
         }
         elements
     }

@@ -2,7 +2,7 @@
 
 use arith::random::Stream;
 use bytemuck::Pod;
-use kernels_tests::{Arg, Bench};
+use kernels_tests::{Arg, Bench, assert_bits};
 
 const SEED: u64 = 0x0123_4567_89ab_cdef;
 const STREAM: u64 = 0xfedc_ba98_7654_3210;
@@ -25,6 +25,20 @@ fn compare<T: Pod + PartialEq + std::fmt::Debug>(
             fill(&Stream::new(SEED, STREAM), first, &mut expected);
             assert_eq!(bench.read(&out), expected, "{kernel} {first} {n}");
         }
+    }
+}
+
+/// A block of the stream is stored as a whole where 16 bytes are aligned; elsewhere nothing else changes.
+#[test]
+fn any_alignment() {
+    let bench = Bench::new("random");
+    for (first, skipped) in [(0, 1), (0, 2), (0, 3), (3, 1), (3, 3), (1, 3)] {
+        let (n, out) = (513, bench.room::<f32>(516));
+        let args = [Arg::U64(SEED), Arg::U64(STREAM), Arg::U64(first), out.at(skipped), Arg::U32(n as u32)];
+        bench.run("fill_uniform_f32", n / 4 + 2, 64, &args);
+        let mut expected = vec![0.0; n];
+        Stream::new(SEED, STREAM).fill_uniform(first, &mut expected);
+        assert_bits("any alignment", &bench.read_part(&out, skipped, n), &expected);
     }
 }
 
