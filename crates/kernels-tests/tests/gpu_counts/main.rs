@@ -1,6 +1,6 @@
 //! The counts of `docs/gpu-counts.md`, and what they have to be.
 
-// Shared with the tests of the scan's bits.
+// Shared with the tests of the kernels' bits.
 #[path = "../common/mod.rs"]
 mod common;
 mod dense;
