@@ -69,6 +69,7 @@ codes! {
     NotPermitted = 800, c"CUDA_ERROR_NOT_PERMITTED", "operation not permitted";
     NotSupported = 801, c"CUDA_ERROR_NOT_SUPPORTED", "operation not supported";
     CaptureUnsupported = 900, c"CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", "operation not permitted when stream is capturing";
+    CaptureInvalidated = 901, c"CUDA_ERROR_STREAM_CAPTURE_INVALIDATED", "operation failed due to a previous error during capture";
     CaptureImplicit = 906, c"CUDA_ERROR_STREAM_CAPTURE_IMPLICIT", "operation would make the legacy stream depend on a capturing blocking stream";
     IllegalState = 401, c"CUDA_ERROR_ILLEGAL_STATE", "the operation cannot be performed in the present state";
     Unknown = 999, c"CUDA_ERROR_UNKNOWN", "unknown error";
@@ -113,6 +114,8 @@ pub(crate) enum Error {
     NotSupported(&'static str),
     #[error("{0} while the stream captures")]
     Captures(&'static str),
+    #[error("the capture was broken by a call that it doesn't allow")]
+    CaptureInvalidated,
     #[error("work on the legacy stream while a blocking stream captures")]
     CaptureImplicit,
     #[error("{0}")]
@@ -153,6 +156,7 @@ impl Error {
             Self::InCallback => Code::NotPermitted,
             Self::NotSupported(_) => Code::NotSupported,
             Self::Captures(_) => Code::CaptureUnsupported,
+            Self::CaptureInvalidated => Code::CaptureInvalidated,
             Self::CaptureImplicit => Code::CaptureImplicit,
             Self::State(_) => Code::IllegalState,
             Self::Fault(fault) => code_of(&fault.kind),

@@ -324,7 +324,6 @@ fn a_capture_runs_nothing_until_its_graph_is_launched() {
         assert_eq!(get(|out| cuStreamIsCapturing(stream, out)), 1);
         ok(cuMemsetD32Async(b, 5, 4, stream));
         ok(add(function, stream, [a, b, b], 4));
-        expect(Code::CaptureUnsupported, cuStreamSynchronize(stream));
         let graph = get(|out| cuStreamEndCapture(stream, out));
         assert_eq!(get(|out| cuStreamIsCapturing(stream, out)), 0);
         assert_eq!(download(b, 4), [0; 4]);
@@ -342,5 +341,38 @@ fn a_capture_runs_nothing_until_its_graph_is_launched() {
             "{text}"
         );
         expect(Code::IllegalState, cuStreamEndCapture(stream, Some(&mut std::mem::MaybeUninit::uninit())));
+    }
+}
+
+#[test]
+fn what_a_capture_does_not_allow_breaks_it() {
+    let _gpu = Gpu::new();
+    let b = upload(&[0; 4]);
+    // SAFETY: only results are pointers.
+    unsafe {
+        let [stream, other] = [0, 1].map(|_| get(|out| cuStreamCreate(out, 1)));
+        let event = get(|out| cuEventCreate(out, 2));
+        let freed = get(|out| cuMemAlloc_v2(out, 4));
+        let breaking: [&dyn Fn() -> i32; 5] = [
+            &|| cuStreamSynchronize(stream),
+            &|| cuStreamQuery(stream),
+            &|| cuEventRecord(event, stream),
+            &|| cuCtxSynchronize(),
+            &|| cuMemFree_v2(freed),
+        ];
+        for (i, breaking) in breaking.into_iter().enumerate() {
+            ok(cuStreamBeginCapture_v2(stream, 2));
+            ok(cuMemsetD32Async(b, 5, 4, stream));
+            // Other streams may be waited for.
+            ok(cuStreamSynchronize(other));
+            assert_eq!(get(|out| cuStreamIsCapturing(stream, out)), 1);
+            expect(Code::CaptureUnsupported, breaking());
+            assert_eq!(get(|out| cuStreamIsCapturing(stream, out)), 2, "{i}");
+            expect(Code::CaptureInvalidated, cuStreamEndCapture(stream, Some(&mut std::mem::MaybeUninit::uninit())));
+            assert_eq!(get(|out| cuStreamIsCapturing(stream, out)), 0);
+        }
+        ok(cuMemFree_v2(freed));
+        ok(cuCtxSynchronize());
+        assert_eq!(download(b, 4), [0; 4]);
     }
 }

@@ -1,12 +1,15 @@
 //! A device and its context.
 
-use crate::driver::{self, check, checked};
+use crate::driver::{self, checked};
 use crate::modules::{Function, Modules};
 use crate::{Contract, Error, Stream, lock};
 use cust::context::{Context, CurrentContext};
 use cust::device::{Device as Handle, DeviceAttribute};
 use cust::sys::{self, CUdeviceptr};
-use std::sync::{Arc, Mutex};
+use std::collections::BTreeMap;
+use std::ffi::c_void;
+use std::ptr::NonNull;
+use std::sync::{Arc, Mutex, Weak};
 
 /// A GPU: its primary context, which this process's other users of CUDA share, and the kernels that were loaded into it.
 ///
@@ -24,12 +27,27 @@ struct Inner {
     context: Context,
 }
 
+/// Devices in use: there is one context of each, so there is one of these.
+static DEVICES: Mutex<BTreeMap<u32, Weak<Inner>>> = Mutex::new(BTreeMap::new());
+
 /// Streams that are being captured, and memory to be freed after them: freeing waits, which a capture doesn't allow.
 #[derive(Debug, Default)]
 struct Captures {
     active: usize,
-    deferred: Vec<CUdeviceptr>,
+    deferred: Vec<Allocation>,
 }
+
+/// Memory of the driver's.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Allocation {
+    /// A device's.
+    Device(CUdeviceptr),
+    /// The host's, which the device knows.
+    Pinned(NonNull<c_void>),
+}
+
+// SAFETY: an address, which any thread may hand back to the driver.
+unsafe impl Send for Allocation {}
 
 impl Device {
     /// The number of devices.
@@ -50,7 +68,7 @@ impl Device {
         }
     }
 
-    /// Device number `ordinal`, from 0.
+    /// Device number `ordinal`, from 0. Asked for again, it is the same one.
     ///
     /// # Errors
     /// [`Error::NoDriver`], [`Error::NoDevice`], [`Error::Driver`].
@@ -59,10 +77,16 @@ impl Device {
         if ordinal >= count {
             return Err(Error::NoDevice { ordinal, count });
         }
+        let mut devices = lock(&DEVICES);
+        if let Some(inner) = devices.get(&ordinal).and_then(Weak::upgrade) {
+            return Ok(Self(inner));
+        }
         let handle = checked("cuDeviceGet", Handle::get_device(ordinal))?;
         let context = checked("cuDevicePrimaryCtxRetain", Context::new(handle))?;
         let (modules, captures) = (Modules::default(), Mutex::default());
-        Ok(Self(Arc::new(Inner { modules, captures, handle, ordinal, context })))
+        let inner = Arc::new(Inner { modules, captures, handle, ordinal, context });
+        devices.insert(ordinal, Arc::downgrade(&inner));
+        Ok(Self(inner))
     }
 
     /// Its number.
@@ -120,9 +144,9 @@ impl Device {
         Ok(checked("cuCtxSetCurrent", CurrentContext::set_current(&self.0.context))?)
     }
 
-    /// Whether both are the same device. (Contexts are the device's primary ones.)
+    /// Whether both are the same device.
     pub(crate) fn is(&self, other: &Self) -> bool {
-        self.0.ordinal == other.0.ordinal
+        Arc::ptr_eq(&self.0, &other.0)
     }
 
     /// The kernel of a contract, loaded.
@@ -139,28 +163,36 @@ impl Device {
         let mut captures = lock(&self.0.captures);
         captures.active -= 1;
         if captures.active == 0 {
-            for address in std::mem::take(&mut captures.deferred) {
-                self.free_now(address);
+            for allocation in std::mem::take(&mut captures.deferred) {
+                self.free_now(allocation);
             }
         }
     }
 
     /// Frees memory after all work that may use it.
-    pub(crate) fn free(&self, address: CUdeviceptr) {
+    ///
+    /// # Safety
+    /// It was allocated by the driver for this device, and nothing refers to it any longer.
+    pub(crate) unsafe fn free(&self, allocation: Allocation) {
         let mut captures = lock(&self.0.captures);
         if captures.active > 0 {
-            captures.deferred.push(address);
+            captures.deferred.push(allocation);
         } else {
-            self.free_now(address);
+            self.free_now(allocation);
         }
     }
 
     /// Errors are those of work before, which the next call on the device reports as well.
-    fn free_now(&self, address: CUdeviceptr) {
+    fn free_now(&self, allocation: Allocation) {
         let _ = self.bind();
         let _ = CurrentContext::synchronize();
-        // SAFETY: the address comes from an allocation that nothing refers to any longer, and the work has ended.
-        let _ = check("cuMemFree", unsafe { sys::cuMemFree_v2(address) });
+        // SAFETY: by the promise of `free`, and the work has ended.
+        let _ = unsafe {
+            match allocation {
+                Allocation::Device(address) => sys::cuMemFree_v2(address),
+                Allocation::Pinned(address) => sys::cuMemFreeHost(address.as_ptr()),
+            }
+        };
     }
 }
 

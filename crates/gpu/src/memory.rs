@@ -1,5 +1,6 @@
 //! Allocations of device memory.
 
+use crate::device::Allocation;
 use crate::driver::check;
 use crate::{Device, Error};
 use cust::sys::{self, CUdeviceptr};
@@ -27,7 +28,8 @@ impl Memory {
 impl Drop for Memory {
     fn drop(&mut self) {
         if self.address != 0 {
-            self.device.free(self.address);
+            // SAFETY: it was allocated here, and this was the last that refers to it.
+            unsafe { self.device.free(Allocation::Device(self.address)) };
         }
     }
 }

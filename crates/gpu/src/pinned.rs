@@ -1,5 +1,6 @@
 //! Copies to and from the host that run beside its work.
 
+use crate::device::Allocation;
 use crate::driver::check;
 use crate::{Device, DriverError, Error, Event, Pod, Stream, View, ViewMut};
 use cust::sys::{self, CUstream};
@@ -69,9 +70,9 @@ impl<T: Pod> DerefMut for Pinned<T> {
 
 impl<T: Pod> Drop for Pinned<T> {
     fn drop(&mut self) {
-        if self.bytes() > 0 && self.device.bind().is_ok() {
-            // SAFETY: allocated by the driver, and no transfer uses it. An error would be of work before.
-            let _ = unsafe { sys::cuMemFreeHost(self.elements.as_ptr().cast()) };
+        if self.bytes() > 0 {
+            // SAFETY: it was allocated here, and no transfer has it.
+            unsafe { self.device.free(Allocation::Pinned(self.elements.cast())) };
         }
     }
 }

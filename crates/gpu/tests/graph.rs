@@ -6,7 +6,7 @@ mod common;
 use common::stream;
 use gpu::kernels::random::FillUniform;
 use gpu::kernels::sum::SumChunks;
-use gpu::{Buffer, Error, Graph, Stream};
+use gpu::{Buffer, Device, Error, Graph, Pinned, Stream};
 
 fn fill(stream: &Stream, out: &mut Buffer<f32>, first: u64) -> Result<(), Error> {
     let n = out.len();
@@ -144,4 +144,21 @@ fn threads_capture_side_by_side() {
             });
         }
     });
+}
+
+#[test]
+fn memory_freed_by_another_thread_waits_for_the_capture() {
+    let stream = stream();
+    let mut x = Buffer::zeroed(&stream, 100).unwrap();
+    let graph = Graph::capture(&stream, |stream| {
+        fill(stream, &mut x, 7)?;
+        std::thread::scope(|scope| {
+            // Another handle of the same device: freeing would wait for the device, which breaks a capture.
+            scope.spawn(|| drop(Buffer::<f32>::uninit(&Device::new(0).unwrap(), 1000).unwrap()));
+            scope.spawn(|| drop(Pinned::<f32>::zeroed(&Device::new(0).unwrap(), 1000).unwrap()));
+        });
+        Ok::<_, Error>(())
+    });
+    graph.unwrap().launch(&stream).unwrap();
+    assert_eq!(x.to_vec(&stream).unwrap(), uniform(7, 100));
 }

@@ -70,8 +70,8 @@ api! {
         Ok(())
     }
 
-    /// 1 if a stream captures, 0 if not.
+    /// 0 if a stream doesn't capture, 1 if it does, 2 if the capture is broken.
     fn cuStreamIsCapturing(stream: Handle, status: Out<'_, i32>) {
-        put(status, Driver::get()?.stream(stream)?.captures().into())
+        put(status, Driver::get()?.stream(stream)?.capture_status() as i32)
     }
 }

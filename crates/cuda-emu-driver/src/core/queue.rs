@@ -196,6 +196,7 @@ impl Context {
     /// without a wait fails.
     pub(crate) fn synchronize(&self, driver: &Driver) -> Result<()> {
         self.check()?;
+        driver.check_no_captures(self)?;
         let streams: Vec<u64> = lock(&self.queues.table).streams.keys().rev().copied().collect();
         for stream in streams {
             self.advance(driver, Ticket { stream, number: u64::MAX })?;

@@ -59,6 +59,11 @@ impl<T> Registry<T> {
         lock(&self.table).live.retain(|_, object| keep(object));
     }
 
+    /// The number of objects for which the predicate holds; it is asked of each.
+    pub(crate) fn count(&self, predicate: impl Fn(&T) -> bool) -> usize {
+        lock(&self.table).live.values().filter(|object| predicate(object)).count()
+    }
+
     /// Whether the predicate holds for any object.
     pub(crate) fn any(&self, predicate: impl Fn(&T) -> bool) -> bool {
         lock(&self.table).live.values().any(|object| predicate(object))

@@ -23,8 +23,24 @@ pub(crate) struct Stream {
     pub(crate) context: Arc<Context>,
     pub(crate) flags: u32,
     number: u64,
-    /// Commands of the capture that is going on.
-    capture: Mutex<Option<Vec<Command>>>,
+    /// The capture that is going on.
+    capture: Mutex<Option<Capture>>,
+}
+
+/// What a capture has seen.
+#[derive(Debug, Default)]
+struct Capture {
+    commands: Vec<Command>,
+    /// Whether something was asked for that a capture doesn't allow: then there is no graph in the end.
+    broken: bool,
+}
+
+/// What `cuStreamIsCapturing` tells, by its number in `CUstreamCaptureStatus`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum CaptureStatus {
+    None = 0,
+    Active = 1,
+    Invalidated = 2,
 }
 
 impl Stream {
@@ -37,17 +53,38 @@ impl Stream {
         lock(&self.capture).is_some()
     }
 
-    /// Refuses what can't be captured.
+    /// Whether a capture is going on, and can still end well.
+    pub(crate) fn capture_status(&self) -> CaptureStatus {
+        match &*lock(&self.capture) {
+            None => CaptureStatus::None,
+            Some(capture) if capture.broken => CaptureStatus::Invalidated,
+            Some(_) => CaptureStatus::Active,
+        }
+    }
+
+    /// Breaks the capture, if one is going on.
+    fn break_capture(&self) -> bool {
+        let mut capture = lock(&self.capture);
+        if let Some(capture) = &mut *capture {
+            capture.broken = true;
+        }
+        capture.is_some()
+    }
+
+    /// Refuses what can't be captured. To ask for it breaks the capture.
     pub(crate) fn check_no_capture(&self, what: &'static str) -> Result<()> {
-        if self.captures() { Err(Error::Captures(what)) } else { Ok(()) }
+        if self.break_capture() { Err(Error::Captures(what)) } else { Ok(()) }
     }
 
     /// Submits work, or adds it to the capture.
     pub(crate) fn submit(&self, driver: &Driver, work: Work) -> Result<()> {
         self.context.check()?;
-        if let Some(commands) = lock(&self.capture).as_mut() {
-            let Work::Command(command) = work else { return Err(Error::Captures("an event")) };
-            commands.push(command);
+        if let Some(capture) = lock(&self.capture).as_mut() {
+            let Work::Command(command) = work else {
+                capture.broken = true;
+                return Err(Error::Captures("an event"));
+            };
+            capture.commands.push(command);
             return Ok(());
         }
         let of_this_context = |other: &Self| other.context.number == self.context.number;
@@ -94,16 +131,19 @@ impl Stream {
         if capture.is_some() {
             return Err(Error::State("the stream captures already"));
         }
-        *capture = Some(Vec::new());
+        *capture = Some(Capture::default());
         Ok(())
     }
 
     /// Ends the capture; the handle of its graph, a chain.
     pub(crate) fn end_capture(&self, driver: &Driver) -> Result<usize> {
-        let commands = lock(&self.capture).take().ok_or(Error::State("the stream doesn't capture"))?;
+        let capture = lock(&self.capture).take().ok_or(Error::State("the stream doesn't capture"))?;
+        if capture.broken {
+            return Err(Error::CaptureInvalidated);
+        }
         let graph = driver.graphs.insert(Graph::default());
         let mut last = Vec::new();
-        for command in commands {
+        for command in capture.commands {
             last = vec![driver.add_node(graph, &last, command)?];
         }
         Ok(graph)
@@ -119,6 +159,15 @@ impl Driver {
         let context = self.current()?;
         let number = context.queues.add(flags & NON_BLOCKING == 0);
         Ok(self.streams.insert(Stream { context, flags, number, capture: Mutex::new(None) }))
+    }
+
+    /// Refuses what waits for all streams of a context while one of them captures, which that breaks.
+    pub(crate) fn check_no_captures(&self, context: &Context) -> Result<()> {
+        let of_context = |stream: &Stream| stream.context.number == context.number;
+        match self.streams.count(|stream| of_context(stream) && stream.break_capture()) {
+            0 => Ok(()),
+            _ => Err(Error::Captures("a wait for the context")),
+        }
     }
 
     /// A stream by handle.
