@@ -1,4 +1,5 @@
-//! CUDA kernels in Rust. Formulas are `arith`'s and `mingru`'s own source, compiled for the device, so they exist once.
+//! CUDA kernels in Rust. Formulas are the own source of `arith`, `mingru` and `per-core`, compiled for the
+//! device, so they exist once.
 //!
 //! `cargo xtask ptx` builds each module to `ptx/<module>.ptx`, which is committed: users need no GPU toolchain.
 //!
@@ -10,7 +11,8 @@
 //! | `gemm` | products of matrices in the contract's order |
 //! | `cdf` | cumulative sums of weights: build, search, draws |
 //! | `resample` | resampling by them: stratified, systematic, residual |
-//! | `tree` | the tree of sums of `per-core`: update, search, draws |
+//! | `tree` | trees of sums and of extremes of `per-core`: update, rebuild, search, draws, importance weights |
+//! | `replay` | rows of a replay's items: insert, gather; their numbers and slots |
 //! | `mingru` | the minGRU scan |
 //!
 //! # Conventions
@@ -36,12 +38,16 @@ pub mod draws;
 pub mod fault;
 #[cfg(feature = "gemm")]
 pub mod gemm;
+#[cfg(any(feature = "cdf", feature = "tree"))]
+pub mod levels;
 #[cfg(feature = "map")]
 pub mod map;
 #[cfg(feature = "mingru")]
 pub mod mingru;
 #[cfg(feature = "random")]
 pub mod random;
+#[cfg(feature = "replay")]
+pub mod replay;
 #[cfg(feature = "resample")]
 pub mod resample;
 #[cfg(any(feature = "resample", feature = "tree"))]

@@ -5,6 +5,8 @@
 //! nodes:  (all levels' nodes, 16) u64, level 0 first; element i of level l is the sum of leaves i * 16^(l + 1) ...
 //! head:   one [`Head`]: the total, the two scales, how many leaves have which magnitude
 //! claims: (capacity) u64: for each leaf, the number of the update that it has or will have
+//! raw:    (capacity) f32, for a replay: priorities before alpha, [`ABSENT`] where there is no item, which is everywhere at
+//!         first; leaves are their powers. Null for a tree alone
 //! ```
 //!
 //! # Life
@@ -25,17 +27,30 @@
 #[path = "../../crates/per-core/src/tree/sum/bins.rs"]
 mod bins;
 mod descend;
+mod extremes;
 mod head;
+#[path = "../../crates/per-core/src/tree/order.rs"]
+mod order;
 #[path = "../../crates/per-core/src/replay/power.rs"]
 #[allow(dead_code)]
 mod power;
+#[path = "../../crates/per-core/src/cdf/ratio.rs"]
+mod ratio;
 mod rebuild;
 mod sample;
 #[path = "../../crates/per-core/src/tree/sum/scale.rs"]
 mod scale;
 mod update;
+mod weights;
 
+/// The priority before alpha of what is no item: `ABSENT` of the host's replay.
+pub const ABSENT: f32 = -1.0;
+
+pub use extremes::{max_tree_rebuild_f32, max_tree_refresh_f32, min_tree_rebuild_f32, min_tree_refresh_f32};
 pub use head::Head;
 pub use rebuild::{seg_tree_rebuild_f32, seg_tree_survey_f32};
 pub use sample::{NOTHING, seg_tree_find_f32, seg_tree_sample_f32, seg_tree_sample_stratified_f32};
-pub use update::{seg_tree_insert_f32, seg_tree_set_f32, seg_tree_update_f32};
+pub use update::{seg_tree_insert_f32, seg_tree_remove_f32, seg_tree_set_f32, seg_tree_update_f32};
+pub use weights::{
+    importance_weights_over_batch_f32, importance_weights_over_buffer_f32, importance_weights_unnormalized_f32,
+};

@@ -2,11 +2,13 @@
 //! of memory that nothing has written. The tests compare the bits with those of the crates for the CPU.
 
 mod cdf;
+mod extremes;
 pub mod table;
 mod tree;
 
 pub use cdf::{CdfHead, DeviceCdf};
-pub use tree::{DeviceTree, Head, levels};
+pub use extremes::Extremes;
+pub use tree::{DeviceTree, Head, NewItems, levels};
 
 use bytemuck::Pod;
 use cuda_emu::{Counters, Device, Grid, LaunchError, Module, Options};

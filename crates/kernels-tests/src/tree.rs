@@ -22,8 +22,8 @@ pub struct Head {
     pub done: u32,
     /// Bits of the largest priority that there ever was.
     pub largest: u32,
-    /// Nothing.
-    pub unused: u32,
+    /// Number of items.
+    pub present: u32,
     /// Leaves of each magnitude.
     pub bins: [u32; 278],
     /// The same while they are counted.
@@ -51,6 +51,17 @@ pub struct DeviceTree {
     pub status: Buffer<u64>,
     /// Of the stream of draws: next block, blocks of threads.
     pub position: Buffer<u64>,
+}
+
+/// Which priorities new items get.
+#[derive(Clone, Copy, Debug)]
+pub enum NewItems<'a> {
+    /// These.
+    With(&'a [f32]),
+    /// The largest that there ever was.
+    LargestEver,
+    /// The one of this key.
+    LargestNow(&'a Buffer<u32>),
 }
 
 /// Elements of each level over so many blocks, the lowest first.
@@ -82,15 +93,29 @@ impl DeviceTree {
             nodes: bench.buffer(&vec![0; nodes]),
             head: bench.buffer(&[Head::zeroed()]),
             claims: bench.buffer(&vec![0; capacity]),
-            raw: bench.buffer(&vec![-1.0; capacity]),
+            raw: bench.buffer(priorities),
             status: bench.buffer(&[0]),
             position: bench.buffer(&[0; 2]),
             bench,
         };
-        let args = [(&tree.leaves).into(), (&tree.head).into(), (&tree.status).into(), tree.size()];
-        tree.bench.run("seg_tree_survey_f32", capacity.div_ceil(16), 256, &args);
+        tree.survey();
         tree.rebuild();
         tree
+    }
+
+    /// A tree for a replay without items.
+    ///
+    /// # Panics
+    /// Where the emulator reports something.
+    pub fn without_items(capacity: usize) -> Self {
+        let tree = Self::new(&vec![0.0; capacity]);
+        tree.bench.write(&tree.raw, &vec![-1.0; capacity]);
+        tree
+    }
+
+    fn survey(&self) {
+        let args = [(&self.leaves).into(), (&self.head).into(), (&self.status).into(), self.size()];
+        self.bench.run("seg_tree_survey_f32", self.capacity.div_ceil(16), 256, &args);
     }
 
     fn size(&self) -> Arg {
@@ -160,12 +185,23 @@ impl DeviceTree {
     ///
     /// # Panics
     /// Where the emulator reports something.
-    pub fn insert(&self, inserted: u64, m: usize, priorities: Option<&[f32]>, alpha: f32) {
+    pub fn insert(&self, inserted: u64, m: usize, new: NewItems<'_>, alpha: f32) {
         let inserted = self.bench.buffer(&[inserted]);
-        let given = priorities.map(|priorities| self.bench.buffer(priorities));
+        let given = if let NewItems::With(priorities) = new { Some(self.bench.buffer(priorities)) } else { None };
         let given = given.as_ref().map_or(Arg::U64(0), Arg::from);
-        let rest = [(&inserted).into(), given, self.size(), Arg::U32(m as u32), alpha.into()];
+        let largest = if let NewItems::LargestNow(first) = new { first.into() } else { Arg::U64(0) };
+        let rest = [(&inserted).into(), given, largest, self.size(), Arg::U32(m as u32), alpha.into()];
         self.bench.run("seg_tree_insert_f32", m, 64, &[&self.changed(true)[..], &rest].concat());
+    }
+
+    /// Takes items out.
+    ///
+    /// # Panics
+    /// Where the emulator reports something.
+    pub fn remove(&self, indices: &[u32]) {
+        let at = self.bench.buffer(indices);
+        let rest = [(&at).into(), self.size(), Arg::U32(indices.len() as u32)];
+        self.bench.run("seg_tree_remove_f32", indices.len(), 64, &[&self.changed(true)[..], &rest].concat());
     }
 
     /// Leaves of thresholds, and their weights.

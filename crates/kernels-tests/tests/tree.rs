@@ -2,7 +2,7 @@
 
 use arith::fixed::Scale;
 use arith::random::Stream;
-use kernels_tests::{DeviceTree, assert_bits, fault, levels};
+use kernels_tests::{DeviceTree, Extremes, NewItems, assert_bits, fault, levels};
 use per_core::SumTree;
 use std::num::NonZero;
 
@@ -83,7 +83,7 @@ fn updates_leave_the_same_tree() {
         // What was updated has its priority before alpha too.
         let leaves = device.bench.read(&device.leaves);
         for (raw, leaf) in device.bench.read(&device.raw).iter().zip(leaves) {
-            assert!(*raw == -1.0 && leaf == 0.0 || arith::powf(*raw, ALPHA) == leaf);
+            assert!(*raw == 0.0 && leaf == 0.0 || arith::powf(*raw, ALPHA) == leaf);
         }
     }
 }
@@ -256,21 +256,55 @@ fn an_empty_tree_draws_nothing() {
 #[test]
 fn new_items_get_the_largest_priority_that_there_ever_was() {
     let capacity = 100;
-    let (device, mut host) = (DeviceTree::new(&vec![0.0; capacity]), SumTree::new(capacity).unwrap());
+    let (device, mut host) = (DeviceTree::without_items(capacity), SumTree::new(capacity).unwrap());
     let mut expect = |slots: &[u32], priorities: &[f32]| {
         device.rebuild();
         host.update(slots, &priorities.iter().map(|&p| arith::powf(p, ALPHA)).collect::<Vec<_>>()).unwrap();
         check(&device, &host);
     };
-    device.insert(1090, 4, None, ALPHA);
+    device.insert(1090, 4, NewItems::LargestEver, ALPHA);
     expect(&[90, 91, 92, 93], &[1.0; 4]);
-    device.insert(1094, 10, Some(&[1.0, 2.0, 3.0, 9.0, 5.0, 6.0, 0.0, 8.0, 4.0, 2.0]), ALPHA);
-    expect(&[94, 95, 96, 97, 98, 99, 0, 1, 2, 3], &[1.0, 2.0, 3.0, 9.0, 5.0, 6.0, 0.0, 8.0, 4.0, 2.0]);
+    let given = [1.0, 2.0, 3.0, 9.0, 5.0, 6.0, 0.0, 8.0, 4.0, 2.0];
+    device.insert(1094, 10, NewItems::With(&given), ALPHA);
+    expect(&[94, 95, 96, 97, 98, 99, 0, 1, 2, 3], &given);
+    assert_eq!(device.head().present, 14);
+    // There is no item with number 50.
+    device.update(&[50, 97], &[0.7, 0.7], POWERS, 32);
+    expect(&[97], &[0.7 + EPSILON]);
     device.update(&[97], &[0.5], POWERS, 32);
     expect(&[97], &[0.5 + EPSILON]);
-    device.insert(1104, 100, None, ALPHA);
+    device.insert(1104, 100, NewItems::LargestEver, ALPHA);
     expect(&(0..100).collect::<Vec<_>>(), &[9.0; 100]);
     assert_bits("raw", &device.bench.read(&device.raw), &[9.0; 100]);
+    assert_eq!(device.head().present, 100);
+}
+
+#[test]
+fn new_items_get_the_largest_priority_of_those_that_stay() {
+    let (device, mut host) = (DeviceTree::without_items(40), SumTree::new(40).unwrap());
+    let tree = Extremes::new(&device.bench, "max", 40);
+    let refresh = |slots: &[u32]| {
+        tree.refresh(&device.bench, &device.raw, slots, 32);
+    };
+    device.insert(0, 3, NewItems::With(&[5.0, 2.0, 3.0]), 1.0);
+    refresh(&[0, 1, 2]);
+    // In place of the largest one.
+    device.remove(&[0, 0, 1]);
+    refresh(&[0, 1]);
+    assert_eq!(device.head().present, 1);
+    device.insert(40, 2, NewItems::LargestNow(&tree.first), 1.0);
+    refresh(&[0, 1]);
+    device.rebuild();
+    host.update(&[0, 1, 2], &[3.0; 3]).unwrap();
+    check(&device, &host);
+    assert_eq!(device.head().present, 3);
+    // And without any it is 1.
+    device.remove(&[2, 1, 0, 7]);
+    refresh(&[2, 1, 0]);
+    device.insert(43, 1, NewItems::LargestNow(&tree.first), 1.0);
+    device.rebuild();
+    host.update(&[0, 1, 2, 3], &[0.0, 0.0, 0.0, 1.0]).unwrap();
+    check(&device, &host);
 }
 
 #[test]

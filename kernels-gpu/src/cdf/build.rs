@@ -1,11 +1,12 @@
 //! The scan.
 
 use super::Head;
-use crate::blocks::{FANOUT, TILE, WIDTH, sum_blocks};
+use crate::blocks::{FANOUT, TILE, WIDTH};
 use crate::device::atomic::fetch_add_u32;
 use crate::device::look_back::look_back;
 use crate::device::thread::{sync_threads, thread_idx_x};
 use crate::device::warp::{LANES, lane_id, warp_running_sum};
+use crate::levels::{Sum, join_blocks};
 use crate::shared_array;
 use arith::fixed::Scale;
 
@@ -55,7 +56,7 @@ pub unsafe extern "ptx-kernel" fn cdf_build_f32(
         return;
     }
     // SAFETY: all lanes come here.
-    let sum = unsafe { sum_blocks(weights, n, scale, tile) };
+    let sum = unsafe { join_blocks(Sum(scale), weights, n, tile) };
     // SAFETY: as above.
     let running = unsafe { warp_running_sum(sum) };
     if lane_id() == LANES - 1 {

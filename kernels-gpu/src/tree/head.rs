@@ -24,8 +24,9 @@ pub struct Head {
     pub done: u32,
     /// Bits of the largest priority (before alpha) that an update ever set.
     pub largest: u32,
-    /// Nothing.
-    pub unused: u32,
+    /// Items: leaves whose priority before alpha isn't [`ABSENT`](super::ABSENT). Updates keep it; whoever writes
+    /// `raw` sets it.
+    pub present: u32,
     /// Leaves in each bin of magnitude: `crates/per-core/src/tree/sum/bins.rs`.
     pub bins: [u32; BINS],
     /// The same while a survey counts.

@@ -2,11 +2,12 @@
 
 use super::bins::{BINS, bin};
 use super::head::{Head, follow, is_last, storage};
-use crate::blocks::{FANOUT, FANOUT_BITS, TILE, WIDTH, sum_blocks};
-use crate::device::atomic::{fetch_add_u32, load_u64, store_u64};
+use crate::blocks::TILE;
+use crate::device::atomic::fetch_add_u32;
 use crate::device::thread::{block_dim_x, block_idx_x, sync_threads, thread_idx_x};
-use crate::device::warp::{ALL, LANES, lane_id, warp_shuffle_xor};
+use crate::device::warp::LANES;
 use crate::fault::{Fault, report};
+use crate::levels::{Sum, build};
 use crate::shared_array;
 use arith::fixed::is_weight;
 
@@ -100,17 +101,11 @@ fn each_bin(thread: u32, width: u32, mut visit: impl FnMut(u32)) {
     }
 }
 
-shared_array!(
-    /// The sum of each warp's leaves.
-    of_warps, "seg_tree_rebuild_of_warps": u64; (WIDTH / LANES) as usize
-);
-
 /// Makes all sums from the leaves, at the scale that is shown; does nothing where [`Head::ready`] is 1.
 ///
 /// Inputs: `leaves`. Changed: `nodes`, `head` (the module's text).
 ///
-/// Blocks of 256 threads, one for 4,096 leaves, which is what lies under an element of level 2; the last block to finish
-/// makes the levels from there up.
+/// Blocks of 256 threads, one for 4,096 leaves.
 ///
 /// # Safety
 /// The crate's conventions, and the tree is as the module says.
@@ -128,90 +123,16 @@ pub unsafe extern "ptx-kernel" fn seg_tree_rebuild_f32(
     // SAFETY: the caller's.
     let mut storage = unsafe { storage(head, capacity) };
     storage.store_as_shown();
-    let (tile, thread, lane) = (block_idx_x(), thread_idx_x(), lane_id());
-    let blocks = capacity.div_ceil(FANOUT);
-    // Level by level: start, and elements.
-    let (mut start, mut width) = (0_usize, blocks);
-    // SAFETY: all lanes come here.
-    let mut sum = unsafe { sum_blocks(leaves, capacity, storage.stored(), tile) };
-    let block = tile * WIDTH + thread;
-    if block < blocks {
-        // SAFETY: there is such an element, and it is this thread's.
-        unsafe { store_u64(nodes.add(block as usize), sum) };
-    }
-    let mut lanes = 1;
-    while lanes < LANES {
-        // SAFETY: all lanes come here.
-        sum += unsafe { warp_shuffle_xor(ALL, sum, lanes, LANES) };
-        lanes *= 2;
-        if lanes == FANOUT && width > FANOUT {
-            start += width.div_ceil(FANOUT) as usize;
-            width = width.div_ceil(FANOUT);
-            let element = block / FANOUT;
-            if lane % FANOUT == 0 && element < width {
-                // SAFETY: as above.
-                unsafe { store_u64(nodes.add(start * FANOUT as usize + element as usize), sum) };
-            }
+    // SAFETY: the caller's.
+    let total = unsafe { build(Sum(storage.stored()), leaves, nodes, capacity, &raw mut (*head).done) };
+    if let Some(total) = total
+        && thread_idx_x() == 0
+    {
+        // SAFETY: all other blocks have finished.
+        unsafe {
+            (*head).total = total;
+            (*head).stored = storage.below().stored;
+            (*head).ready = 1;
         }
     }
-    if lane == 0 {
-        // SAFETY: no other thread writes this element.
-        unsafe { of_warps().write(thread / LANES, sum) };
-    }
-    sync_threads();
-    if width > FANOUT {
-        start += width.div_ceil(FANOUT) as usize;
-        width = width.div_ceil(FANOUT);
-        if thread == 0 && tile < width {
-            let mut sum = 0;
-            for warp in 0..WIDTH / LANES {
-                // SAFETY: nothing is written after the barrier.
-                sum += unsafe { of_warps().read(warp) };
-            }
-            // SAFETY: as above.
-            unsafe { store_u64(nodes.add(start * FANOUT as usize + tile as usize), sum) };
-        }
-    }
-    // SAFETY: all threads come here.
-    if unsafe { is_last(head) } {
-        // SAFETY: all other blocks have written their elements.
-        let total = unsafe { raise(nodes, start, width) };
-        if thread == 0 {
-            // SAFETY: all other blocks have finished.
-            unsafe {
-                (*head).total = total;
-                (*head).stored = storage.below().stored;
-                (*head).ready = 1;
-            }
-        }
-    }
-}
-
-/// Makes the levels above the one that begins with node `start` and has `width` elements; the sum of all.
-///
-/// # Safety
-/// All threads of a block come here, and no other block accesses `nodes`.
-#[inline(always)]
-unsafe fn raise(nodes: *mut u64, mut start: usize, mut width: u32) -> u64 {
-    let sum = |node: usize| {
-        let mut sum = 0;
-        for child in 0..FANOUT as usize {
-            // SAFETY: there is such a node, whose elements past the level's last are 0.
-            sum += unsafe { load_u64(nodes.add((node << FANOUT_BITS) + child)) };
-        }
-        sum
-    };
-    while width > FANOUT {
-        let above = start + width.div_ceil(FANOUT) as usize;
-        width = width.div_ceil(FANOUT);
-        let mut element = thread_idx_x();
-        while element < width {
-            // SAFETY: no other thread has this element.
-            unsafe { store_u64(nodes.add(above * FANOUT as usize + element as usize), sum(start + element as usize)) };
-            element += block_dim_x();
-        }
-        sync_threads();
-        start = above;
-    }
-    sum(start)
 }

@@ -1,10 +1,13 @@
 //! Updates of leaves, and of the sums above them.
 
+use super::ABSENT;
 use super::head::{Head, follow, is_last, storage, transfer};
 use super::power::power;
 use super::sample::NOTHING;
 use crate::blocks::{FANOUT, FANOUT_BITS};
-use crate::device::atomic::{exchange_u32, fetch_add_u64, fetch_max_u32, fetch_max_u64, load_u64, store_u32};
+use crate::device::atomic::{
+    exchange_u32, fetch_add_u32, fetch_add_u64, fetch_max_u32, fetch_max_u64, load_u32, load_u64,
+};
 use crate::device::thread::{device_fence, index_1d, thread_idx_x};
 use crate::device::warp::{LANES, lane_id, warp_reduce};
 use crate::fault::{Fault, report};
@@ -22,6 +25,18 @@ struct Tree {
     capacity: u32,
 }
 
+impl Tree {
+    /// Whether there is an item with this index: always, if this is a tree alone.
+    ///
+    /// # Safety
+    /// As the kernels; the index is below the capacity.
+    #[inline(always)]
+    unsafe fn has(self, index: u32) -> bool {
+        // SAFETY: the caller's; only atomic operations access it.
+        self.raw.is_null() || unsafe { load_u32(self.raw.add(index as usize).cast()) } != ABSENT.to_bits()
+    }
+}
+
 /// What an update sets.
 #[derive(Clone, Copy)]
 struct Priority {
@@ -33,11 +48,31 @@ struct Priority {
     told: f32,
 }
 
+/// Whose leaves are set.
+#[derive(Clone, Copy, PartialEq)]
+enum Whose {
+    /// Those of items that are there; others are passed over.
+    Present,
+    /// All: the items are new.
+    New,
+}
+
+/// What updates have changed beside leaves; sums, wrapping.
+#[derive(Clone, Copy, Default)]
+struct Changes {
+    /// Of the sums.
+    difference: u64,
+    /// Of the number of items.
+    present: u32,
+}
+
 impl Priority {
     /// Of one that isn't raised. + 0 makes +0 of -0.
     #[inline(always)]
-    fn raised(raw: f32, alpha: f32) -> Self {
-        Self { raw: raw + 0.0, power: power(raw, alpha) + 0.0, told: raw }
+    fn raised(given: f32, alpha: f32) -> Self {
+        // What isn't a priority isn't one that means something else either.
+        let raw = if is_weight(given) { given + 0.0 } else { f32::NAN };
+        Self { raw, power: power(raw, alpha) + 0.0, told: given }
     }
 
     /// `|td| + eps`. If the TD error isn't finite, it is what is told, and the priority otherwise.
@@ -53,9 +88,12 @@ impl Priority {
         Self { raw: 0.0, power: power + 0.0, told: power }
     }
 
+    /// That of no item.
+    const NONE: Self = Self { raw: ABSENT, power: 0.0, told: 0.0 };
+
     #[inline(always)]
     fn is_valid(self) -> bool {
-        is_weight(self.raw) && is_weight(self.power)
+        (is_weight(self.raw) || self.raw == ABSENT) && is_weight(self.power)
     }
 }
 
@@ -64,10 +102,10 @@ impl Priority {
 /// # Safety
 /// As the kernels.
 #[inline(always)]
-unsafe fn update(tree: Tree, m: u32, index: impl Fn(u32) -> u32, priority: impl Fn(u32) -> Priority) {
+unsafe fn update(tree: Tree, m: u32, whose: Whose, index: impl Fn(u32) -> u32, priority: impl Fn(u32) -> Priority) {
     let Tree { head, capacity, .. } = tree;
     let j = index_1d() as u32;
-    let (mut difference, mut largest) = (0, 0);
+    let (mut changes, mut largest) = (Changes::default(), 0);
     // SAFETY: nobody writes this before all blocks have read it.
     let before = unsafe { (*head).updates };
     if j < m {
@@ -78,31 +116,21 @@ unsafe fn update(tree: Tree, m: u32, index: impl Fn(u32) -> u32, priority: impl 
             let fault = if index >= capacity { Fault::OutOfRange(index) } else { Fault::Invalid(new.told) };
             // SAFETY: the caller's.
             unsafe { report(tree.status, fault, j) };
-        } else {
-            largest = new.raw.to_bits();
-            // SAFETY: the index is below the capacity.
-            difference = unsafe { place(tree, index, j, before, priority) };
-            if difference != 0 {
-                // SAFETY: as above.
-                unsafe { add_above(tree.nodes, capacity, index, difference) };
+        // No launch takes out some items and sets others, so that this isn't a matter of order.
+        // SAFETY: the index is below the capacity.
+        } else if whose == Whose::New || unsafe { tree.has(index) } {
+            largest = new.raw.max(0.0).to_bits();
+            // SAFETY: as above.
+            unsafe {
+                changes = place(tree, index, new, before, before + 1 + u64::from(j), priority);
+                if changes.difference != 0 {
+                    add_above(tree.nodes, capacity, index, changes.difference);
+                }
             }
         }
     }
-    // One operation a warp for the words that all of them change.
     // SAFETY: all lanes come here.
-    let (difference, largest) = unsafe { (warp_reduce(difference, u64::wrapping_add), warp_reduce(largest, u32::max)) };
-    if lane_id() == 0 {
-        // SAFETY: only atomic operations access these.
-        unsafe {
-            if difference != 0 {
-                fetch_add_u64(&raw mut (*head).total, difference);
-            }
-            if largest != 0 {
-                // Priorities are ordered as their bits.
-                fetch_max_u32(&raw mut (*head).largest, largest);
-            }
-        }
-    }
+    unsafe { sum_up(head, changes, largest) };
     // SAFETY: all threads come here.
     if unsafe { is_last(head) } && thread_idx_x() < LANES {
         // SAFETY: the first warp of the last block.
@@ -114,7 +142,39 @@ unsafe fn update(tree: Tree, m: u32, index: impl Fn(u32) -> u32, priority: impl 
     }
 }
 
-/// Sets leaf `index`, for which number j is an update, and returns what that adds to the sums above it.
+/// Adds what a warp has changed to the words that all of them change: one operation a warp for each.
+///
+/// # Safety
+/// All lanes of the warp come here; `head` is a head.
+#[inline(always)]
+unsafe fn sum_up(head: *mut Head, changes: Changes, largest: u32) {
+    // SAFETY: the caller's.
+    let (difference, present, largest) = unsafe {
+        (
+            warp_reduce(changes.difference, u64::wrapping_add),
+            warp_reduce(changes.present, u32::wrapping_add),
+            warp_reduce(largest, u32::max),
+        )
+    };
+    if lane_id() == 0 {
+        // SAFETY: only atomic operations access these.
+        unsafe {
+            if difference != 0 {
+                fetch_add_u64(&raw mut (*head).total, difference);
+            }
+            if present != 0 {
+                fetch_add_u32(&raw mut (*head).present, present);
+            }
+            if largest != 0 {
+                // Priorities are ordered as their bits.
+                fetch_max_u32(&raw mut (*head).largest, largest);
+            }
+        }
+    }
+}
+
+/// Sets leaf `index` to `new`, which is the update with number `claim`, and returns what that changes. The first number of the
+/// launch is `before + 1`.
 ///
 /// Updates have numbers that grow from batch to batch for ever, and an update claims the leaf with its own. If a later one has
 /// claimed it already, that is all. Otherwise this thread sets the leaf, and looks at the claim again: a later update may
@@ -124,40 +184,64 @@ unsafe fn update(tree: Tree, m: u32, index: impl Fn(u32) -> u32, priority: impl 
 /// differences add up to that of the leaf from before the batch to after it, whatever the order.
 ///
 /// # Safety
-/// As the kernels; `index` is below the capacity; before: number of the first update.
+/// As the kernels; `index` is below the capacity.
 #[inline(always)]
-unsafe fn place(tree: Tree, index: u32, j: u32, before: u64, priority: impl Fn(u32) -> Priority) -> u64 {
+unsafe fn place(
+    tree: Tree,
+    index: u32,
+    mut new: Priority,
+    before: u64,
+    mut claim: u64,
+    priority: impl Fn(u32) -> Priority,
+) -> Changes {
     let Tree { leaves, head, claims, raw, capacity, .. } = tree;
     let index = index as usize;
     // SAFETY: the caller's.
     let scale: Scale = unsafe { storage(head, capacity) }.stored();
-    let claim = before + 1 + u64::from(j);
+    let mut changes = Changes::default();
     // SAFETY: below the capacity; only atomic operations access claims.
     if unsafe { fetch_max_u64(claims.add(index), claim) } > claim {
-        return 0;
+        return changes;
     }
-    let (mut claim, mut difference) = (claim, 0_u64);
     loop {
-        // That of this launch which has this number.
-        let new = priority((claim - before - 1) as u32);
         // SAFETY: below the capacity; only atomic operations access leaves, and `raw` where there is one.
-        let old = f32::from_bits(unsafe { exchange_u32(leaves.add(index).cast(), new.power.to_bits()) });
-        if !raw.is_null() {
-            // SAFETY: as above.
-            unsafe { store_u32(raw.add(index).cast(), new.raw.to_bits()) };
-        }
-        difference = difference.wrapping_add(scale.quantize(new.power)).wrapping_sub(scale.quantize(old));
+        let old = unsafe { exchange(leaves.add(index), new.power) };
+        changes.difference =
+            changes.difference.wrapping_add(scale.quantize(new.power)).wrapping_sub(scale.quantize(old));
         // SAFETY: both are weights.
         unsafe { transfer(head, old, new.power) };
+        if !raw.is_null() {
+            // SAFETY: as above.
+            let old = unsafe { exchange(raw.add(index), new.raw) };
+            changes.present = changes.present.wrapping_add(is_there(new.raw)).wrapping_sub(is_there(old));
+        }
         // The leaf is set before the claim is looked at.
         device_fence();
         // SAFETY: as above.
         let latest = unsafe { load_u64(claims.add(index)) };
         if latest == claim {
-            return difference;
+            return changes;
         }
         claim = latest;
+        // That of this launch which has this number.
+        new = priority((claim - before - 1) as u32);
     }
+}
+
+/// `*to = value`; what was there before.
+///
+/// # Safety
+/// As [`exchange_u32`].
+#[inline(always)]
+unsafe fn exchange(to: *mut f32, value: f32) -> f32 {
+    // SAFETY: the caller's.
+    f32::from_bits(unsafe { exchange_u32(to.cast(), value.to_bits()) })
+}
+
+/// 1 for the priority of an item.
+#[inline(always)]
+fn is_there(raw: f32) -> u32 {
+    u32::from(raw != ABSENT)
 }
 
 /// Adds `difference` to the sums above leaf `index`.
@@ -185,9 +269,9 @@ unsafe fn add_above(nodes: *mut u64, capacity: u32, index: u32, difference: u64)
 /// Sets leaf `indices[j]` to `(|td[j]| + eps)^alpha`, the power of the priority `|td[j]| + eps`, and all sums above it. Of
 /// updates for one leaf the last counts.
 ///
-/// Inputs: `indices` (m), `td` (m). Changed: `leaves`, `nodes`, `head`, `claims` (the module's text); `raw` (capacity), the
-/// priorities before alpha, or null; `status` ([`crate::fault`]): indices that aren't below the capacity, priorities or
-/// powers that aren't finite. Such updates are passed over, and so are those of index [`NOTHING`], without a word.
+/// Inputs: `indices` (m), `td` (m). Changed: `leaves`, `nodes`, `head`, `claims`, `raw` (the module's text); `status`
+/// ([`crate::fault`]): indices that aren't below the capacity, priorities or powers that aren't finite. Such updates are
+/// passed over, and so are those of index [`NOTHING`] and of items that aren't there, without a word.
 ///
 /// One thread an update. A launch takes one number for each of m, faulty or not.
 ///
@@ -211,7 +295,13 @@ pub unsafe extern "ptx-kernel" fn seg_tree_update_f32(
     let tree = Tree { leaves, nodes, head, claims, raw, status, capacity };
     // SAFETY: the caller's; both are called for j < m.
     unsafe {
-        update(tree, m, |j| *indices.add(j as usize), |j| Priority::of_error(*td.add(j as usize), eps, alpha));
+        update(
+            tree,
+            m,
+            Whose::Present,
+            |j| *indices.add(j as usize),
+            |j| Priority::of_error(*td.add(j as usize), eps, alpha),
+        );
     }
 }
 
@@ -237,7 +327,8 @@ pub unsafe extern "ptx-kernel" fn seg_tree_set_f32(
     let tree = Tree { leaves, nodes, head, claims, raw: core::ptr::null_mut(), status, capacity };
     // SAFETY: the caller's; both are called for j < m.
     unsafe {
-        update(tree, m, |j| *indices.add(j as usize), |j| Priority::as_given(*powers.add(j as usize)));
+        let whose = Whose::Present;
+        update(tree, m, whose, |j| *indices.add(j as usize), |j| Priority::as_given(*powers.add(j as usize)));
     }
 }
 
@@ -247,9 +338,10 @@ const INITIAL: f32 = 1.0;
 /// Sets the leaves of m new items of a ring, `(inserted + j) % capacity` for j in 0..m, to the powers of their priorities, and
 /// all sums above them.
 ///
-/// Inputs: `inserted` (1), items inserted before; `priorities` (m), before alpha; if null, all get the largest priority that
-/// there ever was, at first 1 (`NewItems::LargestEver`). m <= capacity. The rest as of [`seg_tree_update_f32`]. It doesn't
-/// change `inserted`, which the rows need too.
+/// Inputs: `inserted` (1), items inserted before; `priorities` (m), before alpha. If these are null, all get the largest: that
+/// of the first key at `largest`, of a max tree over `raw` from which the items that were there have been removed
+/// (`NewItems::LargestNow`); or, if that is null too, the largest that there ever was (`NewItems::LargestEver`); 1 where there
+/// is none. m <= capacity. The rest as of [`seg_tree_update_f32`]. It doesn't change `inserted`, which the rows need too.
 ///
 /// # Safety
 /// The crate's conventions, and the tree is as the module says.
@@ -263,13 +355,17 @@ pub unsafe extern "ptx-kernel" fn seg_tree_insert_f32(
     status: *mut u64,
     inserted: *const u64,
     priorities: *const f32,
+    largest: *const u32,
     capacity: u32,
     m: u32,
     alpha: f32,
 ) {
     let tree = Tree { leaves, nodes, head, claims, raw, status, capacity };
-    // SAFETY: the caller's. Where the largest is read, it changes only from 0 to that of INITIAL, which is the same.
-    let (inserted, largest) = unsafe { (*inserted, super::head::largest(head)) };
+    // SAFETY: the caller's. Where the head's is used, it changes only from 0 to that of INITIAL, which is the same.
+    let (inserted, largest) = unsafe {
+        let ever = largest.is_null();
+        (*inserted, if ever { super::head::largest(head) } else { super::extremes::largest(*largest) })
+    };
     // There are leaves.
     let first = inserted.checked_rem(u64::from(capacity)).unwrap_or(0) as u32;
     let largest = if largest > 0.0 { largest } else { INITIAL };
@@ -280,5 +376,30 @@ pub unsafe extern "ptx-kernel" fn seg_tree_insert_f32(
         Priority::raised(raw, alpha)
     };
     // SAFETY: the caller's.
-    unsafe { update(tree, m, index, priority) }
+    unsafe { update(tree, m, Whose::New, index, priority) }
+}
+
+/// Takes items out: leaf `indices[j]` becomes 0, and its priority before alpha [`ABSENT`], until a new item comes there.
+///
+/// Inputs: `indices` (m), which may repeat. The rest as of [`seg_tree_update_f32`].
+///
+/// # Safety
+/// The crate's conventions, and the tree is as the module says; `raw` isn't null.
+#[unsafe(no_mangle)]
+pub unsafe extern "ptx-kernel" fn seg_tree_remove_f32(
+    leaves: *mut f32,
+    nodes: *mut u64,
+    head: *mut Head,
+    claims: *mut u64,
+    raw: *mut f32,
+    status: *mut u64,
+    indices: *const u32,
+    capacity: u32,
+    m: u32,
+) {
+    let tree = Tree { leaves, nodes, head, claims, raw, status, capacity };
+    // SAFETY: the caller's; called for j < m.
+    unsafe {
+        update(tree, m, Whose::New, |j| *indices.add(j as usize), |_| Priority::NONE);
+    }
 }

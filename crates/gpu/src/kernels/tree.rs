@@ -27,8 +27,8 @@ pub struct Head {
     pub done: u32,
     /// Bits of the largest priority (before alpha) that an update ever set.
     pub largest: u32,
-    /// Nothing.
-    pub unused: u32,
+    /// Items: leaves whose priority before alpha isn't `ABSENT`. Updates keep it; whoever writes `raw` sets it.
+    pub present: u32,
     /// Leaves in each bin of magnitude.
     pub bins: [u32; BINS],
     /// The same while a survey counts.
@@ -99,7 +99,7 @@ kernels! {
     where [capacity => 1..=MAX_SIZE] work Work::threads(m), block ANY;
 
     /// Sets the leaves of m new items of a ring, and the sums above them: `seg_tree_insert_f32`. Without `priorities` all get
-    /// the largest that there ever was.
+    /// the one of the first key of a max tree at `largest`, or the largest that there ever was.
     trusted Insert() ["seg_tree_insert_f32"] {
         leaves: update [f32; leaves_len(capacity)],
         nodes: update [u64; nodes_len(capacity)],
@@ -109,6 +109,7 @@ kernels! {
         status: update [u64; 1],
         inserted: read [u64; 1],
         priorities: maybe_read [f32; m],
+        largest: maybe_read [u32; 1],
         capacity: size, m: size, alpha: f32,
     }
     where [capacity => 1..=MAX_SIZE, m => 0..=capacity] work Work::threads(m), block ANY;

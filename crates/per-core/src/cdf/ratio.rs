@@ -16,25 +16,37 @@ pub(crate) fn is_hard(near: f64) -> bool {
     dropped.wrapping_sub((1 << 28) - 4) <= 8
 }
 
-/// [`ratio`] by integer division.
-#[cold]
+/// [`ratio`] by integers, a bit at a time.
+// Kernels have no calls.
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
+#[cfg_attr(not(target_arch = "nvptx64"), cold)]
 fn exact(part: u64, total: u64) -> f32 {
     if part == 0 {
         return 0.0;
     }
-    let (part, total) = (u128::from(part), u128::from(total));
-    // The shift that gives the quotient 24 bits, or 25 where it divides high: 2^23 <= part * 2^shift / total < 2^25.
-    let shift = 24 + total.ilog2() - part.ilog2();
-    let (mut quotient, mut rest, mut shift) = ((part << shift) / total, (part << shift) % total, shift);
-    let mut divisor = total;
+    // The quotient of these two lies between 1/2 and 2; the first is below 2^63 as well.
+    let lift = part.leading_zeros() - total.leading_zeros();
+    let mut rest = part << lift;
+    let mut quotient = u32::from(rest >= total);
+    rest -= u64::from(quotient) * total;
+    // 24 bits more: 2^23 <= quotient < 2^25, and rest < total.
+    for _ in 0..24 {
+        rest *= 2;
+        let more = rest >= total;
+        rest -= if more { total } else { 0 };
+        quotient = quotient << 1 | u32::from(more);
+    }
+    let (mut divisor, mut shift) = (total, 24 + lift);
     if quotient >= 1 << 24 {
-        rest += (quotient & 1) * total;
+        rest += u64::from(quotient & 1) * total;
         divisor *= 2;
         quotient >>= 1;
         shift -= 1;
     }
-    let up = 2 * rest > divisor || (2 * rest == divisor && quotient & 1 == 1);
-    let mantissa = quotient as u32 + u32::from(up);
+    // Whether the rest is more than half of the divisor.
+    let other = divisor - rest;
+    let up = rest > other || (rest == other && quotient & 1 == 1);
+    let mantissa = quotient + u32::from(up);
     // At most 2^24, and 2^-shift >= 2^-87: both factors and the product are exact.
     mantissa as f32 * f32::from_bits((127 - shift) << 23)
 }

@@ -1,0 +1,239 @@
+//! Trees of the first of many priorities in an order: the smallest above zero, or the largest. As on the host
+//! (`crates/per-core/src/tree/extremes`), their leaves live elsewhere.
+//!
+//! ```text
+//! leaves: (capacity) f32, priorities: those of a tree of sums, or those before alpha
+//! keys:   (all levels' nodes, 16) u32, level 0 first, all u32::MAX at first; an element is the lowest key of its children
+//! first:  (1) u32, the lowest key of all, u32::MAX where no priority is above zero
+//! ```
+//!
+//! Keys are those of `crates/per-core/src/tree/order.rs`: for the smallest priority `bits - 1`, for the largest `!bits`.
+
+use super::order::{Ascending, Descending, NONE, Order};
+use crate::blocks::FANOUT;
+use crate::device::atomic::{load_u32, store_u32};
+use crate::device::thread::{device_fence, index_1d, thread_idx_x};
+use crate::device::warp::{ALL, lane_id, sync_warp, warp_shuffle_idx, warp_vote_ballot};
+use crate::levels::{Law, build, join_lanes};
+use core::marker::PhantomData;
+
+/// The smallest priority above zero, of its key; 0 if there is none.
+#[inline(always)]
+pub(super) fn smallest(key: u32) -> f32 {
+    if key == NONE { 0.0 } else { Ascending::priority(key) }
+}
+
+/// The largest priority, of its key; 0 if there is none.
+#[inline(always)]
+pub(super) fn largest(key: u32) -> f32 {
+    if key == NONE { 0.0 } else { Descending::priority(key) }
+}
+
+/// The lowest key of an order.
+#[derive(Clone, Copy)]
+struct Lowest<O>(PhantomData<O>);
+
+impl<O: Order> Law for Lowest<O> {
+    type Element = u32;
+    const NEUTRAL: u32 = NONE;
+
+    #[inline(always)]
+    fn of(self, leaf: f32) -> u32 {
+        O::key(leaf)
+    }
+
+    #[inline(always)]
+    fn join(a: u32, b: u32) -> u32 {
+        a.min(b)
+    }
+}
+
+/// A tree.
+#[derive(Clone, Copy)]
+struct Tree<O> {
+    leaves: *const f32,
+    keys: *mut u32,
+    first: *mut u32,
+    capacity: u32,
+    order: PhantomData<O>,
+}
+
+impl<O: Order> Tree<O> {
+    /// Brings the elements above leaf `index` up to date, all lanes of a half-warp together; none above an index that isn't
+    /// below the capacity.
+    ///
+    /// Whoever sets an element goes on to the one above, and whoever finds it right doesn't. An element of level 0 follows
+    /// from leaves, which don't change. Above, others may be setting children at the same time; so the children are looked
+    /// at again after the element was set, until it is right. Of those that set an element, let T be the one that does so
+    /// last. A child that got its last value before T's last look was seen by it. One that got it later made its writer look
+    /// at the element later still, and find it right, for it didn't set it. (Between the writes and the looks of both lie
+    /// fences.)
+    ///
+    /// # Safety
+    /// All lanes of the warp come here.
+    #[inline(always)]
+    unsafe fn climb(self, index: u32) {
+        let child = lane_id() % FANOUT;
+        let mut climbs = index < self.capacity;
+        let mut at = index / FANOUT;
+        let mut elements = self.capacity.div_ceil(FANOUT);
+        let i = at * FANOUT + child;
+        // SAFETY: below the capacity.
+        let key = if climbs && i < self.capacity { O::key(unsafe { *self.leaves.add(i as usize) }) } else { NONE };
+        // SAFETY: all lanes come here.
+        let lowest = unsafe { join_lanes::<Lowest<O>>(key, FANOUT) };
+        // SAFETY: as above; there is such an element.
+        climbs = unsafe { set(climbs, self.keys.add(at as usize), lowest) };
+        let mut start = 0;
+        // SAFETY: all lanes come here.
+        while unsafe { warp_vote_ballot(ALL, climbs) } != 0 {
+            let node = start + (at / FANOUT * FANOUT) as usize;
+            let root = elements <= FANOUT;
+            start += elements.next_multiple_of(FANOUT) as usize;
+            elements = elements.div_ceil(FANOUT);
+            at /= FANOUT;
+            // SAFETY: there is such an element.
+            let element = if root { self.first } else { unsafe { self.keys.add(start + at as usize) } };
+            // SAFETY: as above.
+            climbs = unsafe { self.settle(climbs, node + child as usize, element) } && !root;
+        }
+    }
+
+    /// Sets `element` to the lowest of its children, of which each lane has one, until it is right; whether that took any.
+    ///
+    /// # Safety
+    /// All lanes of the warp come here; where `active`, which is the same in all lanes of a half, there are such elements.
+    #[inline(always)]
+    unsafe fn settle(self, active: bool, own: usize, element: *mut u32) -> bool {
+        let (mut active, mut any) = (active, false);
+        // SAFETY: all lanes come here.
+        while unsafe { warp_vote_ballot(ALL, active) } != 0 {
+            // SAFETY: only atomic operations access keys.
+            let key = if active { unsafe { load_u32(self.keys.add(own)) } } else { NONE };
+            // SAFETY: all lanes come here.
+            let lowest = unsafe { join_lanes::<Lowest<O>>(key, FANOUT) };
+            // SAFETY: as above; where this half is active, there is such an element.
+            active = unsafe { set(active, element, lowest) };
+            any |= active;
+        }
+        any
+    }
+}
+
+/// Sets an element unless it is right, by one lane of an active half; whether that changed it. What comes after it, comes after
+/// it for all threads.
+///
+/// # Safety
+/// All lanes of the warp come here; where `active`, which is the same in all lanes of a half, there is such an element.
+#[inline(always)]
+unsafe fn set(active: bool, element: *mut u32, key: u32) -> bool {
+    let mut changed = 0;
+    // SAFETY: only atomic operations access elements.
+    if active && lane_id() % FANOUT == 0 && unsafe { load_u32(element) } != key {
+        // SAFETY: as above.
+        unsafe { store_u32(element, key) };
+        changed = 1;
+    }
+    // SAFETY: all lanes come here.
+    let changed = unsafe { warp_shuffle_idx(ALL, changed, 0, FANOUT) } != 0;
+    // SAFETY: as above.
+    if unsafe { warp_vote_ballot(ALL, changed) } != 0 {
+        // SAFETY: as above.
+        unsafe { sync_warp(ALL) };
+        device_fence();
+    }
+    changed
+}
+
+impl<O: Order> Tree<O> {
+    /// Half a warp for each index.
+    ///
+    /// # Safety
+    /// As the kernels.
+    #[inline(always)]
+    unsafe fn refresh(self, indices: *const u32, m: u32) {
+        let j = (index_1d() / FANOUT as usize) as u32;
+        // SAFETY: j < m.
+        let index = if j < m { unsafe { *indices.add(j as usize) } } else { u32::MAX };
+        // SAFETY: all lanes come here.
+        unsafe { self.climb(index) };
+    }
+
+    /// All elements from the leaves.
+    ///
+    /// # Safety
+    /// As the kernels.
+    #[inline(always)]
+    unsafe fn rebuild(self, done: *mut u32) {
+        // SAFETY: the caller's.
+        let all = unsafe { build(Lowest::<O>(PhantomData), self.leaves, self.keys, self.capacity, done) };
+        if let Some(all) = all
+            && thread_idx_x() == 0
+        {
+            // SAFETY: no other thread writes it.
+            unsafe { store_u32(self.first, all) };
+        }
+    }
+}
+
+macro_rules! kernels {
+    ($order:ident; $($(#[$refreshes:meta])* $refresh:ident, $(#[$rebuilds:meta])* $rebuild:ident;)*) => {$(
+        $(#[$refreshes])*
+        ///
+        /// Inputs: `leaves`; `indices` (m), those of leaves that may have changed since `keys` were up to date, in any order and
+        /// as often as you like; others than below the capacity are passed over. Changed: `keys`, `first` (the module's text).
+        ///
+        /// Half a warp for each index, so the grid has 16 threads for each. Leaves are changed by launches before.
+        ///
+        /// # Safety
+        /// The crate's conventions, and the tree is as the module says.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "ptx-kernel" fn $refresh(
+            leaves: *const f32,
+            keys: *mut u32,
+            first: *mut u32,
+            indices: *const u32,
+            capacity: u32,
+            m: u32,
+        ) {
+            // SAFETY: the caller's.
+            unsafe { Tree::<$order> { leaves, keys, first, capacity, order: PhantomData }.refresh(indices, m) }
+        }
+
+        $(#[$rebuilds])*
+        ///
+        /// Inputs: `leaves`. Outputs: `keys`, `first` (the module's text). Scratch: `done` (1), 0 at first and again afterwards.
+        ///
+        /// Blocks of 256 threads, one for 4,096 leaves.
+        ///
+        /// # Safety
+        /// The crate's conventions, and the tree is as the module says.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "ptx-kernel" fn $rebuild(
+            leaves: *const f32,
+            keys: *mut u32,
+            first: *mut u32,
+            done: *mut u32,
+            capacity: u32,
+        ) {
+            // SAFETY: the caller's.
+            unsafe { Tree::<$order> { leaves, keys, first, capacity, order: PhantomData }.rebuild(done) }
+        }
+    )*};
+}
+
+kernels! {
+    Ascending;
+    /// Brings a tree of smallest priorities up to date after leaves have changed: one launch a batch.
+    min_tree_refresh_f32,
+    /// Makes a tree of smallest priorities anew.
+    min_tree_rebuild_f32;
+}
+
+kernels! {
+    Descending;
+    /// Brings a tree of largest priorities up to date after leaves have changed: one launch a batch.
+    max_tree_refresh_f32,
+    /// Makes a tree of largest priorities anew.
+    max_tree_rebuild_f32;
+}
