@@ -74,6 +74,7 @@ impl Device {
             words(STRIDE),
             words(offset),
             words(width),
+            Arg::U32(CAPACITY as u32),
             Arg::U32(slots.len() as u32),
         ];
         self.tree.bench.run(kernel, slots.len() * width / bytes, 128, &args);

@@ -1,6 +1,5 @@
 //! Rows from records into a batch, and from a batch into records.
 
-use super::NO_SLOT;
 use crate::device::thread::index_1d;
 
 /// 16 bytes that are moved at once: `ld.global.v4.b32`.
@@ -27,9 +26,10 @@ fn word(rows: u32, width: u32) -> Option<(usize, usize)> {
 
 macro_rules! rows {
     ($($gather:ident, $insert:ident: $word:ty;)*) => {$(
-        /// `out[j] = records[slots[j]][offset..offset + width]`; zeros for [`NO_SLOT`].
+        /// `out[j] = records[slots[j]][offset..offset + width]`; zeros for what is no slot, as
+        /// [`NO_SLOT`](super::NO_SLOT).
         ///
-        /// Inputs: `records` (the module's text), `slots` (m), each below the capacity or [`NO_SLOT`]. Output: `out` (m, width).
+        /// Inputs: `records` (the module's text), `slots` (m). Output: `out` (m, width).
         /// `stride`, `offset` and `width` are in words.
         ///
         /// # Safety
@@ -42,12 +42,13 @@ macro_rules! rows {
             stride: u32,
             offset: u32,
             width: u32,
+            capacity: u32,
             m: u32,
         ) {
             let Some((row, k)) = word(m, width) else { return };
             // SAFETY: below m.
             let slot = unsafe { *slots.add(row) };
-            let value = if slot == NO_SLOT {
+            let value = if slot >= capacity {
                 <$word>::default()
             } else {
                 // SAFETY: a record has this word.

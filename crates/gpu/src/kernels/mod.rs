@@ -9,6 +9,7 @@ mod macros;
 mod matrix;
 pub mod mingru;
 pub mod random;
+pub mod replay;
 pub mod resample;
 pub mod sum;
 pub mod tree;
@@ -34,6 +35,11 @@ pub struct Position {
     pub unused: u32,
 }
 
+/// 16 bytes that are moved at once: `Word128` of `kernels-gpu/src/replay/rows.rs`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C, align(16))]
+pub struct Word128(pub [u32; 4]);
+
 /// Blocks of any width.
 const ANY: Block = Block::Any { usual: 128, most: 1024 };
 
@@ -44,6 +50,7 @@ pub fn contracts() -> impl Iterator<Item = &'static Contract> {
         gemm::CONTRACTS,
         mingru::CONTRACTS,
         random::CONTRACTS,
+        replay::CONTRACTS,
         resample::CONTRACTS,
         sum::CONTRACTS,
         tree::CONTRACTS,

@@ -149,4 +149,89 @@ kernels! {
         capacity: size, m: size, seed: u64, stream: u64,
     }
     where [capacity => 1..=MAX_SIZE] work Work::threads(m * FANOUT), block ANY;
+
+    /// Takes items out: `seg_tree_remove_f32`.
+    trusted Remove() ["seg_tree_remove_f32"] {
+        leaves: update [f32; leaves_len(capacity)],
+        nodes: update [u64; nodes_len(capacity)],
+        head: update [Head; 1],
+        claims: update [u64; capacity],
+        raw: update [f32; capacity],
+        status: update [u64; 1],
+        indices: read [u32; m],
+        capacity: size, m: size,
+    }
+    where [capacity => 1..=MAX_SIZE] work Work::threads(m), block ANY;
+
+    /// Importance weights over the smallest priority of all: `importance_weights_over_buffer_f32`.
+    safe WeightsOverBuffer() ["importance_weights_over_buffer_f32"] {
+        masses: read [u64; m],
+        head: read [Head; 1],
+        smallest: read [u32; 1],
+        beta: read [f32; 1],
+        out: write [f32; m],
+        capacity: size, m: size,
+    }
+    where [capacity => 1..=MAX_SIZE] work Work::threads(m), block ANY;
+
+    /// Importance weights that aren't divided: `importance_weights_unnormalized_f32`.
+    safe WeightsUnnormalized() ["importance_weights_unnormalized_f32"] {
+        masses: read [u64; m],
+        head: read [Head; 1],
+        beta: read [f32; 1],
+        out: write [f32; m],
+        capacity: size, m: size,
+    }
+    where [capacity => 1..=MAX_SIZE] work Work::threads(m), block ANY;
+
+    /// Importance weights over the smallest priority of the batch: `importance_weights_over_batch_f32`.
+    safe WeightsOverBatch() ["importance_weights_over_batch_f32"] {
+        masses: read [u64; m],
+        beta: read [f32; 1],
+        out: write [f32; m],
+        m: size,
+    }
+    where [] work Work::threads(m), block Block::Any { usual: 1024, most: 1024 };
+
+    /// Brings a tree of smallest priorities up to date: `min_tree_refresh_f32`.
+    trusted RefreshMin() ["min_tree_refresh_f32"] {
+        leaves: read [f32; capacity],
+        keys: update [u32; nodes_len(capacity)],
+        first: update [u32; 1],
+        indices: read [u32; m],
+        capacity: size, m: size,
+    }
+    where [capacity => 1..=MAX_SIZE] work Work::threads(m * FANOUT), block ANY;
+
+    /// Brings a tree of largest priorities up to date: `max_tree_refresh_f32`.
+    trusted RefreshMax() ["max_tree_refresh_f32"] {
+        leaves: read [f32; capacity],
+        keys: update [u32; nodes_len(capacity)],
+        first: update [u32; 1],
+        indices: read [u32; m],
+        capacity: size, m: size,
+    }
+    where [capacity => 1..=MAX_SIZE] work Work::threads(m * FANOUT), block ANY;
+
+    /// Makes a tree of smallest priorities anew: `min_tree_rebuild_f32`.
+    trusted RebuildMin() ["min_tree_rebuild_f32"] {
+        leaves: read [f32; capacity],
+        keys: update [u32; nodes_len(capacity)],
+        first: update [u32; 1],
+        done: update [u32; 1],
+        capacity: size,
+    }
+    where [capacity => 1..=MAX_SIZE]
+    work Work::blocks(capacity.div_ceil(TILE)), block Block::Exactly(WIDTH);
+
+    /// Makes a tree of largest priorities anew: `max_tree_rebuild_f32`.
+    trusted RebuildMax() ["max_tree_rebuild_f32"] {
+        leaves: read [f32; capacity],
+        keys: update [u32; nodes_len(capacity)],
+        first: update [u32; 1],
+        done: update [u32; 1],
+        capacity: size,
+    }
+    where [capacity => 1..=MAX_SIZE]
+    work Work::blocks(capacity.div_ceil(TILE)), block Block::Exactly(WIDTH);
 }
