@@ -144,11 +144,6 @@ impl Device {
         Ok(checked("cuCtxSetCurrent", CurrentContext::set_current(&self.0.context))?)
     }
 
-    /// Whether both are the same device.
-    pub(crate) fn is(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
-    }
-
     /// The kernel of a contract, loaded.
     pub(crate) fn function(&self, contract: &'static Contract) -> Result<Function, Error> {
         self.0.modules.get(self, contract)
@@ -195,6 +190,14 @@ impl Device {
         };
     }
 }
+
+impl PartialEq for Device {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for Device {}
 
 impl Drop for Inner {
     fn drop(&mut self) {

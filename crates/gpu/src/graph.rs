@@ -68,7 +68,7 @@ impl Graph {
     /// # Errors
     /// [`Error::OtherDevice`], [`Error::Capturing`], [`Error::Driver`].
     pub fn launch(&self, stream: &Stream) -> Result<(), Error> {
-        if !self.device.is(stream.device()) {
+        if self.device != *stream.device() {
             return Err(Error::OtherDevice { operation: "Graph::launch" });
         }
         stream.refuse_in_capture("a launch of a graph")?;

@@ -71,7 +71,7 @@ impl<'k> Call<'k> {
         if view.len() as u128 != expected {
             return Err(LaunchError::Length { kernel, argument, expected, got: view.len() });
         }
-        if !view.device().is(self.device) {
+        if view.device() != self.device {
             return Err(LaunchError::Device { kernel, argument });
         }
         self.push(view.address(), Some(view.memory()));

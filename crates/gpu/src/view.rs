@@ -80,7 +80,7 @@ impl<'a, T> View<'a, T> {
     }
 
     pub(crate) fn check(&self, operation: &'static str, stream: &Stream, len: usize) -> Result<(), Error> {
-        if !self.device().is(stream.device()) {
+        if self.device() != stream.device() {
             return Err(Error::OtherDevice { operation });
         }
         if len == self.len { Ok(()) } else { Err(Error::Length { operation, expected: self.len, got: len }) }

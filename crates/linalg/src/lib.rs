@@ -6,6 +6,8 @@
 //!   one out moving up unchanged.
 //! - **Sums** ([`sum_rows`], [`sum_cols`]): the order of `arith::sum`.
 //!
+//! With the feature `cuda`, module `cuda` has them on CUDA devices.
+//!
 //! Matrices are row-major views over slices ([`MatRef`], [`MatMut`]), with any distance between rows. Working memory is
 //! the caller's [`Scratch`]; weights used for many products are packed once ([`PackedB`]). Nothing is allocated once
 //! these have grown. Signed zeros, subnormals and infinities follow IEEE 754; a NaN is a NaN, its payload isn't fixed.
@@ -13,6 +15,8 @@
 //! Inside, a call descends: `gemm` (shapes) -> `plan` (what to pack, where to cut, who runs it) -> `chunks` (the tree)
 //! -> `block` (caches) -> `kernel` (registers). `tuning` holds the numbers that decide speed.
 
+#[cfg(feature = "cuda")]
+pub mod cuda;
 mod error;
 mod gemm;
 mod kernel;

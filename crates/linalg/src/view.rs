@@ -21,12 +21,19 @@ fn span(operation: &'static str, rows: usize, cols: usize, row_stride: usize) ->
         .ok_or(Error::TooLarge { operation, rows, row_stride, limit: LIMIT })
 }
 
-fn check(operation: &'static str, len: usize, rows: usize, cols: usize, row_stride: usize) -> Result<(), Error> {
+/// The elements that a matrix needs, if `len` are enough.
+pub(crate) fn check(
+    operation: &'static str,
+    len: usize,
+    rows: usize,
+    cols: usize,
+    row_stride: usize,
+) -> Result<usize, Error> {
     let expected = span(operation, rows, cols, row_stride)?;
     if len < expected {
         return Err(Error::DataTooShort { operation, rows, cols, row_stride, expected, got: len });
     }
-    Ok(())
+    Ok(expected)
 }
 
 /// A row-major matrix to read: element `(i, j)` is `data[i * row_stride + j]`.
