@@ -203,6 +203,9 @@ unsafe fn place(
     if unsafe { fetch_max_u64(claims.add(index), claim) } > claim {
         return changes;
     }
+    // The claim is made before the leaf is set: a thread that doesn't see this claim after it has set the leaf has set it
+    // before this one does.
+    device_fence();
     loop {
         // SAFETY: below the capacity; only atomic operations access leaves, and `raw` where there is one.
         let old = unsafe { exchange(leaves.add(index), new.power) };
