@@ -7,6 +7,7 @@
 //! joins what they leave.
 
 mod operand;
+mod transpose;
 
 use crate::device::shared::SharedArray;
 use crate::device::thread::{block_idx_x, sync_threads, thread_idx_x};
@@ -15,6 +16,8 @@ use crate::shared_array;
 use arith::fma;
 use arith::sum::CHUNK;
 use operand::{Operand, Order};
+
+pub use transpose::transpose_f32;
 
 /// Rows of a tile: 32 for each warp.
 const ROWS: u32 = 128;

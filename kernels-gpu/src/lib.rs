@@ -1,4 +1,4 @@
-//! CUDA kernels in Rust. Formulas are the own source of `arith`, `mingru` and `per-core`, compiled for the
+//! CUDA kernels in Rust. Formulas are the own source of `arith`, `mingru`, `per-core` and `trainer`, compiled for the
 //! device, so they exist once.
 //!
 //! `cargo xtask ptx` builds each module to `ptx/<module>.ptx`, which is committed: users need no GPU toolchain.
@@ -14,6 +14,7 @@
 //! | `tree` | trees of sums and of extremes of `per-core`: update, rebuild, search, draws, importance weights |
 //! | `replay` | rows of a replay's items: insert, gather; their numbers and slots |
 //! | `mingru` | the minGRU scan |
+//! | `rollout` | a step of the trainer's rollout: policy and draw of an action |
 //!
 //! # Conventions
 //! A kernel's name is its operation and the type of its elements. Pointers are to global memory, aligned to their type, and
@@ -38,6 +39,8 @@ pub mod draws;
 pub mod fault;
 #[cfg(feature = "gemm")]
 pub mod gemm;
+#[cfg(any(feature = "rollout", feature = "sum"))]
+pub mod join;
 #[cfg(any(feature = "cdf", feature = "tree"))]
 pub mod levels;
 #[cfg(feature = "map")]
@@ -50,6 +53,8 @@ pub mod random;
 pub mod replay;
 #[cfg(feature = "resample")]
 pub mod resample;
+#[cfg(feature = "rollout")]
+pub mod rollout;
 #[cfg(any(feature = "resample", feature = "tree"))]
 mod strata;
 #[cfg(feature = "sum")]

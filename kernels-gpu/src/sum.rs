@@ -9,30 +9,11 @@ mod tree;
 pub use axis::{join_parts_f32, sum_cols_f32, sum_rows_f32};
 
 use crate::device::thread::{block_dim_x, block_idx_x, index_1d, sync_threads, thread_idx_x};
-use crate::device::warp::{ALL, LANES, lane_id, warp_shuffle_down};
+use crate::device::warp::{LANES, lane_id};
+use crate::join::join;
 use crate::shared_array;
 use arith::fma;
 use arith::sum::CHUNK;
-
-/// Joins the first `count` of the warp's values by the tree of adjacent pairs, an odd one out moving up unchanged. The
-/// result is lane 0's; without values it is lane 0's own.
-///
-/// # Safety
-/// All lanes of the warp come here.
-#[inline(always)]
-unsafe fn join(mut value: f32, lane: u32, count: u32) -> f32 {
-    let mut step = 1;
-    while step < LANES {
-        // SAFETY: the caller's.
-        let right = unsafe { warp_shuffle_down(ALL, value, step, LANES) };
-        // Only lanes that are multiples of 2 * step matter from here on.
-        if lane + step < count {
-            value += right;
-        }
-        step *= 2;
-    }
-    value
-}
 
 /// One warp a chunk, one thread a lane. `term` adds element i to a lane.
 ///

@@ -9,13 +9,14 @@ use std::collections::HashMap;
 use std::sync::{Mutex, RwLock};
 
 /// Modules of `kernels-gpu/ptx` by name. (`map` is for tests of the compiler.)
-const PTX: [(&str, &str); 8] = [
+const PTX: [(&str, &str); 9] = [
     ("cdf", include_str!("../ptx/cdf.ptx")),
     ("gemm", include_str!("../ptx/gemm.ptx")),
     ("mingru", include_str!("../ptx/mingru.ptx")),
     ("random", include_str!("../ptx/random.ptx")),
     ("replay", include_str!("../ptx/replay.ptx")),
     ("resample", include_str!("../ptx/resample.ptx")),
+    ("rollout", include_str!("../ptx/rollout.ptx")),
     ("sum", include_str!("../ptx/sum.ptx")),
     ("tree", include_str!("../ptx/tree.ptx")),
 ];

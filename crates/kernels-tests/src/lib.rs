@@ -22,6 +22,8 @@ pub struct Bench {
     device: Device,
     /// How kernels are run.
     pub options: Options,
+    /// Dynamic shared memory of a block, in bytes.
+    pub shared_bytes: u64,
 }
 
 /// An array on a device.
@@ -80,7 +82,7 @@ impl Bench {
     /// # Panics
     /// If it can't be read or loaded.
     pub fn new(name: &str) -> Self {
-        Self { modules: Vec::new(), device: Device::new(), options: Options::default() }.with(name)
+        Self { modules: Vec::new(), device: Device::new(), options: Options::default(), shared_bytes: 0 }.with(name)
     }
 
     /// And another one.
@@ -173,7 +175,8 @@ impl Bench {
         // A kernel that none has is the last one's error.
         let last = self.modules.len() - 1;
         let module = self.modules.iter().position(|module| module.kernel(kernel).is_some()).unwrap_or(last);
-        self.device.launch(&self.modules[module], kernel, &Grid::linear(blocks, width), &packed, &self.options)
+        let grid = Grid { shared_bytes: self.shared_bytes, ..Grid::linear(blocks, width) };
+        self.device.launch(&self.modules[module], kernel, &grid, &packed, &self.options)
     }
 
     /// [`try_run`](Self::try_run).

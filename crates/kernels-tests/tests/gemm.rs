@@ -89,3 +89,18 @@ fn rows_and_columns_have_the_sums_of_the_cpu() {
         }
     }
 }
+
+#[test]
+fn transposes() {
+    let bench = Bench::new("gemm");
+    for (rows, cols, width) in [(0, 3, 32), (3, 0, 64), (1, 1, 32), (33, 65, 256), (96, 32, 96), (31, 70, 1024)] {
+        let a = Matrix::new(rows, cols, 0, 6, false).data;
+        let (from, to) = (bench.buffer(&a), bench.room::<f32>(a.len()));
+        let blocks = rows.div_ceil(32) * cols.div_ceil(32);
+        let args = [(&from).into(), (&to).into(), Arg::U32(rows as u32), Arg::U32(cols as u32)];
+        let counters = bench.run("transpose_f32", blocks * width, width as u32, &args);
+        let expected: Vec<_> = (0..a.len()).map(|i| a[i % rows * cols + i / rows]).collect();
+        assert_bits(&format!("{rows} x {cols}"), &bench.read(&to), &expected);
+        assert_eq!(counters.shared_bank_conflicts, 0);
+    }
+}

@@ -6,6 +6,7 @@
 //!
 //! [`Trainer`] is the whole of it; its parts can be used alone.
 
+mod activation;
 pub mod advantage;
 mod config;
 pub mod env;

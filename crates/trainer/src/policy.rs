@@ -14,6 +14,7 @@ use arith::simd::{Isa, Kernel};
 use linalg::{MatMut, MatRef, PackedB, Par, gemm_packed};
 use mingru::MinGruStack;
 
+use crate::activation;
 use crate::error::Error;
 use crate::params::{Affine, Layout};
 
@@ -223,7 +224,7 @@ impl Kernel for BiasTanh<'_> {
         for row in self.y.chunks_mut(self.stride).take(self.rows) {
             let row = &mut row[self.start..self.start + self.bias.len()];
             for (y, &b) in row.iter_mut().zip(self.bias) {
-                *y = arith::tanh(*y + b);
+                *y = activation::bias_tanh(*y, b);
             }
         }
     }
@@ -247,7 +248,7 @@ impl Kernel for TanhBackward<'_> {
         let columns = self.start..self.start + self.width;
         for (d, y) in self.d.chunks_mut(self.stride).zip(self.y.chunks(self.stride)).take(self.rows) {
             for (d, &y) in d[columns.clone()].iter_mut().zip(&y[columns.clone()]) {
-                *d *= arith::fma(-y, y, 1.0);
+                *d = activation::tanh_backward(*d, y);
             }
         }
     }
@@ -266,7 +267,7 @@ impl Kernel for AddBias<'_> {
     fn run(self) {
         for row in self.y.chunks_exact_mut(self.bias.len()) {
             for (y, &b) in row.iter_mut().zip(self.bias) {
-                *y += b;
+                *y = activation::add_bias(*y, b);
             }
         }
     }

@@ -153,6 +153,9 @@ macro_rules! shared_array {
             concat!(".shared .align 16 .b8 ", $symbol, "[{}];"),
             const size_of::<$kind>() * $count,
         );
+        $crate::shared_array!(@function $(#[$doc])* $name, $symbol: $kind);
+    };
+    (@function $(#[$doc:meta])* $name:ident, $symbol:literal: $kind:ty) => {
         $(#[$doc])*
         #[inline(always)]
         fn $name() -> $crate::device::shared::SharedArray<$kind> {
@@ -167,5 +170,15 @@ macro_rules! shared_array {
             }
             $crate::device::shared::SharedArray::at(address)
         }
+    };
+}
+
+/// Declares the shared memory that a launch adds: `dynamic_shared_array!(name, symbol: T)`. As
+/// [`shared_array!`](crate::shared_array), but the launch says how many elements there are.
+#[macro_export]
+macro_rules! dynamic_shared_array {
+    ($(#[$doc:meta])* $name:ident, $symbol:literal: $kind:ty) => {
+        core::arch::global_asm!(concat!(".extern .shared .align 16 .b8 ", $symbol, "[];"));
+        $crate::shared_array!(@function $(#[$doc])* $name, $symbol: $kind);
     };
 }

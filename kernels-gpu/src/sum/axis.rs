@@ -1,9 +1,9 @@
 //! Sums along the rows and columns of a matrix, and the tree over chunks that lie in memory.
 
-use super::join;
 use super::tree::Levels;
 use crate::device::thread::{block_idx_x, index_1d, sync_threads, thread_idx_x};
 use crate::device::warp::{LANES, lane_id};
+use crate::join::join;
 use crate::shared_array;
 use arith::sum::CHUNK;
 

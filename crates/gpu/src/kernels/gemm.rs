@@ -6,6 +6,8 @@ use std::ops::RangeInclusive;
 
 /// Rows and columns of a tile.
 const TILE: (u128, u128) = (128, 64);
+/// Rows and columns of a tile of a transpose.
+const SIDE: u128 = 32;
 
 /// Elements of `c`.
 const fn result_len(m: u128, n: u128, k: u128, stride: u128) -> u128 {
@@ -57,4 +59,10 @@ kernels! {
     }
     where [a_stride => m..=MAX_SIZE, b_stride => n..=MAX_SIZE, c_stride => result_strides(n, k)]
     work tiles(m, n, k), block Block::Exactly(128);
+
+    /// `out[j, i] = a[i, j]`, both dense: `transpose_f32`.
+    safe Transpose() ["transpose_f32"] {
+        a: read [f32; rows * cols], out: write [f32; rows * cols], rows: size, cols: size,
+    }
+    where [] work Work::blocks(rows.div_ceil(SIDE) * cols.div_ceil(SIDE)), block Block::Any { usual: 256, most: 1024 };
 }

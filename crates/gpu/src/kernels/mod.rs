@@ -11,6 +11,7 @@ pub mod mingru;
 pub mod random;
 pub mod replay;
 pub mod resample;
+pub mod rollout;
 pub mod sum;
 pub mod tree;
 
@@ -52,6 +53,7 @@ pub fn contracts() -> impl Iterator<Item = &'static Contract> {
         random::CONTRACTS,
         replay::CONTRACTS,
         resample::CONTRACTS,
+        rollout::CONTRACTS,
         sum::CONTRACTS,
         tree::CONTRACTS,
     ];

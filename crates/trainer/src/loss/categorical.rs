@@ -3,6 +3,7 @@
 use arith::simd::{Isa, Kernel};
 
 use super::error::Error;
+use super::softmax;
 use super::tile::{LANES, Lane, Tile, lanes_only, store};
 
 /// The largest number of actions.
@@ -252,8 +253,7 @@ impl<const CAP: usize> Kernel for Sample<'_, CAP> {
     #[inline(always)]
     fn run(self) -> Option<usize> {
         let count = self.logits.actions();
-        // 2^31 over the next power of two of the number of actions, at most 2^30: weights fit i32, totals u32.
-        let scale = f32::from_bits((127 + 31 - count.max(2).next_power_of_two().trailing_zeros()) << 23);
+        let scale = softmax::scale(count);
         let mut tile = Tile::<CAP>::new();
         let mut weights = [[0_u32; LANES]; CAP];
         let mut bad = None;
@@ -264,14 +264,14 @@ impl<const CAP: usize> Kernel for Sample<'_, CAP> {
             for (weights, exps) in weights[..count].iter_mut().zip(&tile.exps) {
                 lanes_only();
                 for lane in 0..LANES {
-                    total[lane] = total[lane].wrapping_add(weight(exps[lane] * scale));
+                    total[lane] = total[lane].wrapping_add(softmax::weight(exps[lane] * scale));
                     weights[lane] = total[lane];
                 }
             }
             let words = padded(&self.words[rows.clone()]);
             let mut threshold = [0_u32; LANES];
             for lane in 0..LANES {
-                threshold[lane] = ((u64::from(words[lane]) * u64::from(total[lane])) >> 32) as u32;
+                threshold[lane] = softmax::threshold(words[lane], total[lane]);
             }
             let mut chosen = [0_u32; LANES];
             for running in &weights[..count] {
@@ -287,15 +287,6 @@ impl<const CAP: usize> Kernel for Sample<'_, CAP> {
         }
         bad
     }
-}
-
-/// `x` in [0, 2^30] to the nearest integer, halves up, but 1 for what would round to 0 and isn't. A NaN gives 0.
-#[inline(always)]
-fn weight(x: f32) -> u32 {
-    let floor = x as i32;
-    let up = x - floor as f32 >= 0.5;
-    let rounded = floor + i32::from(up);
-    (if (rounded == 0) & (x > 0.0) { 1 } else { rounded }) as u32
 }
 
 /// The first lane that is not finite; the search comes after a test of all at once.

@@ -5,6 +5,7 @@ mod error;
 pub mod gaussian;
 mod normalize;
 mod ppo;
+mod softmax;
 pub(crate) mod sum;
 mod terms;
 #[expect(clippy::needless_range_loop, reason = "loops over lanes are written alike, whatever they index")]

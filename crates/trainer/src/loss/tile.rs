@@ -4,6 +4,7 @@
 //! of equal logits are equal bits.
 
 use super::categorical::Logits;
+use super::softmax;
 
 /// Rows that are worked on together.
 pub(super) const LANES: usize = 16;
@@ -60,7 +61,7 @@ impl<const CAP: usize> Tile<CAP> {
         for z in &self.shifted[..actions] {
             lanes_only();
             for lane in 0..LANES {
-                largest[lane] = if z[lane] > largest[lane] { z[lane] } else { largest[lane] };
+                largest[lane] = softmax::larger(z[lane], largest[lane]);
             }
         }
         for (a, (z, e)) in self.shifted[..actions].iter_mut().zip(&mut self.exps).enumerate() {
@@ -82,7 +83,7 @@ impl<const CAP: usize> Tile<CAP> {
     /// `ln p_a`; -inf where masked.
     #[inline(always)]
     pub(super) fn log_prob(&self, action: usize, lane: usize) -> f32 {
-        self.shifted[action][lane] - self.log_sum[lane]
+        softmax::log_prob(self.shifted[action][lane], self.log_sum[lane])
     }
 
     /// `p_a`.
@@ -98,7 +99,7 @@ impl<const CAP: usize> Tile<CAP> {
         for (a, z) in (0_u32..).zip(&self.shifted[..actions]) {
             lanes_only();
             for lane in 0..LANES {
-                let log_prob = z[lane] - self.log_sum[lane];
+                let log_prob = softmax::log_prob(z[lane], self.log_sum[lane]);
                 out[lane] = if chosen[lane] == a { log_prob } else { out[lane] };
             }
         }
@@ -113,7 +114,7 @@ impl<const CAP: usize> Tile<CAP> {
             let partial = self.sum.lanes(a);
             for lane in 0..LANES {
                 let p = self.exps[a][lane] * self.inverse[lane];
-                let term = -(p * (self.shifted[a][lane] - self.log_sum[lane]));
+                let term = -(p * softmax::log_prob(self.shifted[a][lane], self.log_sum[lane]));
                 partial[lane] += if p == 0.0 { 0.0 } else { term };
             }
         }
