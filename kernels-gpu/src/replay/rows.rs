@@ -1,11 +1,63 @@
 //! Rows from records into a batch, and from a batch into records.
 
+use crate::device::global::{load4, store4};
 use crate::device::thread::index_1d;
 
-/// 16 bytes that are moved at once: `ld.global.v4.b32`.
-#[derive(Clone, Copy, Default)]
+/// What is moved at once.
+trait Word: Copy {
+    const ZERO: Self;
+
+    /// # Safety
+    /// As a read.
+    unsafe fn load(from: *const Self) -> Self;
+
+    /// # Safety
+    /// As a write; no other thread accesses it.
+    unsafe fn store(to: *mut Self, value: Self);
+}
+
+macro_rules! words {
+    ($($kind:ty)*) => {$(
+        impl Word for $kind {
+            const ZERO: Self = 0;
+
+            #[inline(always)]
+            unsafe fn load(from: *const Self) -> Self {
+                // SAFETY: the caller's.
+                unsafe { from.read() }
+            }
+
+            #[inline(always)]
+            unsafe fn store(to: *mut Self, value: Self) {
+                // SAFETY: the caller's.
+                unsafe { to.write(value) }
+            }
+        }
+    )*};
+}
+
+words! { u8 u32 }
+
+/// 16 bytes, whatever they mean; 32 bits of them are a float for as long as they are moved.
+#[derive(Clone, Copy)]
 #[repr(C, align(16))]
-pub struct Word128(pub [u32; 4]);
+pub struct Word128([f32; 4]);
+
+impl Word for Word128 {
+    const ZERO: Self = Self([0.0; 4]);
+
+    #[inline(always)]
+    unsafe fn load(from: *const Self) -> Self {
+        // SAFETY: the caller's; aligned as the type.
+        Self(unsafe { load4(from.cast()) })
+    }
+
+    #[inline(always)]
+    unsafe fn store(to: *mut Self, value: Self) {
+        // SAFETY: as above.
+        unsafe { store4(to.cast(), value.0) }
+    }
+}
 
 /// The row and the word in it of this thread, if there is work for it.
 #[inline(always)]
@@ -49,13 +101,13 @@ macro_rules! rows {
             // SAFETY: below m.
             let slot = unsafe { *slots.add(row) };
             let value = if slot >= capacity {
-                <$word>::default()
+                Word::ZERO
             } else {
                 // SAFETY: a record has this word.
-                unsafe { *records.add(slot as usize * stride as usize + offset as usize + k) }
+                unsafe { <$word>::load(records.add(slot as usize * stride as usize + offset as usize + k)) }
             };
             // SAFETY: (row, k) of the output, which no other thread has.
-            unsafe { *out.add(row * width as usize + k) = value };
+            unsafe { <$word>::store(out.add(row * width as usize + k), value) };
         }
 
         /// `records[(inserted + j) % capacity][offset..offset + width] = rows[j]`; of more rows than the capacity the last ones
@@ -87,7 +139,8 @@ macro_rules! rows {
             let Some(slot) = number.checked_rem(u64::from(capacity)) else { return };
             // SAFETY: the row has this word, and so has the record, which no other thread writes.
             unsafe {
-                *records.add(slot as usize * stride as usize + offset as usize + k) = *rows.add(row * width as usize + k);
+                let value = <$word>::load(rows.add(row * width as usize + k));
+                <$word>::store(records.add(slot as usize * stride as usize + offset as usize + k), value);
             }
         }
     )*};

@@ -1,0 +1,131 @@
+//! What decides the speed of trees, CDFs and a replay's rows on a GPU, counted.
+
+use arith::random::Stream;
+use cuda_emu::Counters;
+use kernels_tests::{Arg, Bench, DeviceCdf, DeviceTree, Extremes};
+use std::num::NonZero;
+
+const M: usize = 1024;
+const POWERS: (f32, f32) = (0.6, 1e-3);
+
+fn indices(capacity: usize, m: usize) -> Vec<u32> {
+    (0..m as u64).map(|j| Stream::new(1, 1).bounded(j, capacity as u64) as u32).collect()
+}
+
+fn td(m: usize) -> Vec<f32> {
+    (0..m as u64).map(|j| Stream::new(2, 2).uniform(j)).collect()
+}
+
+/// Sectors that loads and stores touched.
+fn sectors(counters: &Counters) -> u64 {
+    counters.global_load_sectors + counters.global_store_sectors
+}
+
+fn assert_at_most(what: &str, large: u64, small: u64, tenths: u64) {
+    assert!(10 * large <= tenths * small, "{what}: {large} against {small}");
+}
+
+/// An update and a draw in a tree of priorities that are alike.
+fn launches(capacity: usize) -> [Counters; 3] {
+    let device = DeviceTree::new(&vec![0.5; capacity]);
+    let at = indices(capacity, M);
+    let update = device.update(&at, &td(M), POWERS, 128);
+    assert_eq!(device.head().ready, 1);
+    let (_, _, sample) = device.sample("seg_tree_sample_f32", M, (1, 2));
+    let (_, _, stratified) = device.sample("seg_tree_sample_stratified_f32", M, (1, 2));
+    [update, sample, stratified]
+}
+
+#[test]
+fn eight_times_the_leaves_cost_hardly_more() {
+    let (small, large) = (launches(1 << 17), launches(1 << 20));
+    for ((what, small), large) in ["update", "sample", "stratified"].iter().zip(small).zip(large) {
+        assert_at_most(&format!("{what}: instructions"), large.instructions, small.instructions, 13);
+        assert_at_most(&format!("{what}: sectors"), sectors(&large), sectors(&small), 13);
+        assert_at_most(&format!("{what}: atomics"), large.atomics, small.atomics, 13);
+    }
+    let [update, sample, _] = large;
+    // A draw: 4 sectors of each of 4 levels, 2 of a block of leaves, a few of the head; all lanes of a warp at once.
+    assert!(sectors(&sample) <= 20 * M as u64, "{}", sectors(&sample));
+    // An update: claim, leaf, priority before alpha, 4 levels; the rest is shared.
+    assert!(update.atomics <= 10 * M as u64, "{}", update.atomics);
+}
+
+#[test]
+fn updates_take_time_that_grows_with_their_number() {
+    let run = |m: usize| {
+        let device = DeviceTree::new(&vec![0.5; 1 << 16]);
+        device.update(&indices(1 << 16, m), &td(m), POWERS, 256)
+    };
+    let (small, large) = (run(M), run(16 * M));
+    assert_at_most("instructions", large.instructions, 16 * small.instructions, 11);
+    assert_at_most("atomics", large.atomics, 16 * small.atomics, 11);
+    // And when all are of one leaf: each claims it once.
+    let device = DeviceTree::new(&[0.5; 100]);
+    let same = device.update(&vec![7; 16 * M], &td(16 * M), POWERS, 256);
+    assert_at_most("instructions of repetitions", same.instructions, large.instructions, 30);
+}
+
+#[test]
+fn a_rebuild_that_isnt_needed_is_a_look_at_the_head() {
+    let device = DeviceTree::new(&vec![0.5; 1 << 16]);
+    let counters = device.rebuild();
+    assert_eq!((counters.atomics, counters.global_store_requests), (0, 0));
+    assert!(counters.instructions <= 10 * counters.blocks * 8, "{counters:?}");
+}
+
+#[test]
+fn extremes_that_stay_cost_one_level() {
+    let device = DeviceTree::new(&vec![0.5; 1 << 16]);
+    let tree = Extremes::new(&device.bench, "max", 1 << 16);
+    tree.rebuild(&device.bench, &device.leaves);
+    let at = indices(1 << 16, M);
+    let same = tree.refresh(&device.bench, &device.leaves, &at, 128);
+    // Two sectors of a block and one element each.
+    assert!(sectors(&same) <= 4 * M as u64, "{}", sectors(&same));
+    assert_eq!(same.global_store_requests, 0);
+}
+
+#[test]
+fn a_build_of_a_cdf_reads_weights_twice_and_writes_keys_once() {
+    let n: u64 = 1 << 16;
+    let mut device = DeviceCdf::new(Bench::new("cdf"), &vec![0.5; n as usize]);
+    // Blocks one after the other: none looks for another's sum more than once.
+    device.bench.options.threads = NonZero::new(1);
+    let [survey, build] = device.build();
+    // 4 bytes a weight in each of the two, whole sectors, and next to nothing else.
+    for counters in [survey, build] {
+        let least = 4 * n / 32;
+        assert!((least..least + least / 10).contains(&counters.global_load_sectors), "{counters:?}");
+    }
+    // What each tile starts with, and the head.
+    assert_eq!(survey.global_store_sectors, 16 + 4);
+    // A key of 8 bytes for each of n / 16 blocks and 16 / 15 of these in all levels, a few words a tile.
+    let keys = 8 * n / 16 / 32;
+    assert!((keys..keys * 3 / 2).contains(&build.global_store_sectors), "{build:?}");
+    assert_eq!(build.shared_bank_conflicts, 0);
+}
+
+#[test]
+fn rows_are_moved_in_whole_sectors() {
+    let bench = Bench::new("replay");
+    let (capacity, stride, m) = (4096_usize, 256_usize, 512);
+    let records = bench.buffer(&vec![1_u8; capacity * stride]);
+    let slots = bench.buffer(&indices(capacity, m));
+    let out = bench.room::<u8>(m * stride);
+    let words = |bytes: usize| Arg::U32((bytes / 16) as u32);
+    let sizes = [words(stride), words(0), words(stride), Arg::U32(capacity as u32), Arg::U32(m as u32)];
+    let args = [&[(&records).into(), (&slots).into(), (&out).into()][..], &sizes].concat();
+    let counters = bench.run("replay_gather_u128", m * stride / 16, 128, &args);
+    let least = (m * stride / 32) as u64;
+    // A warp moves 512 bytes a request: 16 sectors. Beside the rows it reads two slots.
+    assert_eq!(counters.global_store_sectors, least);
+    assert_eq!(counters.global_store_requests, least / 16);
+    assert!(counters.global_load_sectors <= least + least / 16 * 2, "{counters:?}");
+    let inserted = bench.buffer(&[4000_u64]);
+    let sizes = [words(stride), words(0), words(stride), Arg::U32(capacity as u32), Arg::U32(m as u32)];
+    let args = [&[(&records).into(), (&out).into(), (&inserted).into()][..], &sizes].concat();
+    let counters = bench.run("replay_insert_u128", m * stride / 16, 128, &args);
+    assert_eq!(counters.global_store_sectors, least);
+    assert!(counters.global_load_sectors <= least + least / 16, "{counters:?}");
+}
