@@ -123,3 +123,26 @@ fn rebuilt_trees_are_those_of_the_leaves() {
         }
     }
 }
+
+#[test]
+fn siblings_that_change_together_are_all_seen() {
+    // One leaf of each of 64 blocks, under 4 nodes: all come to the same elements at the same time, and what one has seen of
+    // its siblings is often out of date when it writes.
+    let (mut bench, capacity) = (Bench::new("tree"), 1024);
+    let trees = both(&bench, capacity);
+    let mut leaves = vec![0.0; capacity];
+    let on_device = bench.buffer(&leaves);
+    let indices: Vec<u32> = (0..64).map(|block| 16 * block + block % 16).collect();
+    for round in 0..150_u64 {
+        for (i, &at) in indices.iter().enumerate() {
+            leaves[at as usize] = priority(Stream::new(round, 4).word(i as u64));
+        }
+        bench.write(&on_device, &leaves);
+        bench.options.seed = Some(round);
+        bench.options.threads = NonZero::new(2);
+        for tree in &trees {
+            tree.refresh(&bench, &on_device, &indices, if round % 2 == 0 { 1024 } else { 64 });
+            check(&bench, tree, &leaves);
+        }
+    }
+}
