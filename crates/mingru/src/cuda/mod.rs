@@ -1,7 +1,8 @@
-//! The scan on CUDA devices: [`forward()`] and [`backward()`] over device buffers, the bits of the CPU's.
+//! The scan on CUDA devices: [`forward()`] and [`backward()`] over device buffers, and stacks of layers ([`MinGruStack`]), with
+//! the bits of the CPU's.
 //!
-//! Arrays and their order are those of the CPU's functions of the same names. A call is one launch: it allocates nothing and
-//! waits for nothing, so it can be part of a [`gpu::Graph`].
+//! Arrays and their order are those of the CPU's functions of the same names. A scan is one launch: it allocates nothing
+//! and waits for nothing, so it can be part of a [`gpu::Graph`]. So can a stack's passes.
 //!
 //! # Example
 //! ```no_run
@@ -31,10 +32,14 @@
 //! ```
 
 mod backward;
+mod error;
 mod forward;
 mod sequence;
+mod stack;
 mod tuning;
 
 pub use backward::{Backward, Gradients, backward};
+pub use error::Error;
 pub use forward::{Forward, Outputs, forward};
 pub use sequence::Sequence;
+pub use stack::{MinGruStack, StackForward, StackGradients, StackStep, StepScratch, Tape};

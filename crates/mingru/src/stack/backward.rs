@@ -1,6 +1,6 @@
 //! The stack's backward pass.
-use super::{MinGruStack, Tape};
-use crate::{Backward, Error, Gradients, Par, Shape, backward, checkpoints_len, error::length};
+use super::{MinGruStack, Sizes, Tape};
+use crate::{Backward, Error, Gradients, Par, backward, checkpoints_len};
 use linalg::{MatMut, MatRef, gemm_nn, gemm_tn};
 
 /// Outputs of [`MinGruStack::backward`], all overwritten.
@@ -33,23 +33,16 @@ impl MinGruStack {
         par: Par,
     ) -> Result<(), Error> {
         const OPERATION: &str = "MinGruStack::backward";
-        self.check_tape(OPERATION, tape)?;
-        let Some((batch, time)) = tape.current else { return Err(Error::NoForward { operation: OPERATION }) };
-        let shape = Shape { batch, time, hidden: self.hidden };
-        let n = shape.lengths(OPERATION)?;
-        let states = self.state_len(batch)?;
-        length(OPERATION, "weights", self.weights_len(), weights.len())?;
-        length(OPERATION, "d_out", n.sequence, d_out.len())?;
-        length(OPERATION, "d_h_last", states, d_h_last.len())?;
-        length(OPERATION, "gradients.weights", self.weights_len(), gradients.weights.len())?;
-        length(OPERATION, "gradients.x", n.sequence, gradients.x.len())?;
-        length(OPERATION, "gradients.h0", states, gradients.h0.len())?;
+        self.check_size(OPERATION, "tape", tape.stack)?;
+        let d = &gradients;
+        let got = [weights.len(), d_out.len(), d_h_last.len(), d.weights.len(), d.x.len(), d.h0.len()];
+        let Sizes { shape, n } = self.check_backward(OPERATION, tape.current, got)?;
         if self.layers == 0 {
             gradients.x.copy_from_slice(d_out);
             return Ok(());
         }
 
-        let (rows, interval) = (batch * time, tape.interval);
+        let (rows, interval) = (shape.batch * shape.time, tape.interval);
         let checkpoints = checkpoints_len(shape, interval)?;
         let d_combined = &mut tape.d_combined[..n.combined];
         // `above` holds the gradient of the layer's output, and later the product; `below` receives that of its input.

@@ -1,6 +1,6 @@
 //! The stack's forward pass.
-use super::{MinGruStack, Tape};
-use crate::{Error, Forward, Outputs, Par, Shape, checkpoints_len, error::length, forward};
+use super::{MinGruStack, Sizes, Tape};
+use crate::{Error, Forward, Outputs, Par, checkpoints_len, forward};
 use linalg::{MatMut, MatRef, gemm_nt};
 
 /// Inputs of [`MinGruStack::forward`].
@@ -37,21 +37,9 @@ impl MinGruStack {
     ) -> Result<(), Error> {
         const OPERATION: &str = "MinGruStack::forward";
         let &StackForward { batch, time, weights, x, keep, h0 } = input;
-        let shape = Shape { batch, time, hidden: self.hidden };
-        let n = shape.lengths(OPERATION)?;
-        let states = self.state_len(batch)?;
-        self.check_tape(OPERATION, tape)?;
-        for (argument, limit, got) in [("batch", tape.capacity.0, batch), ("time", tape.capacity.1, time)] {
-            if got > limit {
-                return Err(Error::Capacity { operation: OPERATION, argument, limit, got });
-            }
-        }
-        length(OPERATION, "weights", self.weights_len(), weights.len())?;
-        length(OPERATION, "x", n.sequence, x.len())?;
-        length(OPERATION, "keep", n.keep, keep.len())?;
-        length(OPERATION, "h0", states, h0.len())?;
-        length(OPERATION, "out", n.sequence, out.len())?;
-        length(OPERATION, "h_last", states, h_last.len())?;
+        self.check_size(OPERATION, "tape", tape.stack)?;
+        let got = [weights.len(), x.len(), keep.len(), h0.len(), out.len(), h_last.len()];
+        let Sizes { shape, n } = self.check_forward(OPERATION, (batch, time), tape.capacity, got)?;
 
         tape.current = None;
         tape.keep[..n.keep].copy_from_slice(keep);

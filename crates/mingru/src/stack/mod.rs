@@ -1,10 +1,12 @@
 //! Layers of minGRU on top of one another: layer l's output is layer l + 1's input.
 mod backward;
+mod check;
 mod forward;
 mod packed;
 mod tape;
 
 pub use backward::StackGradients;
+pub(crate) use check::Sizes;
 pub use forward::StackForward;
 pub use packed::{PackedWeights, StackStep, StepScratch};
 pub use tape::Tape;
@@ -72,11 +74,26 @@ impl MinGruStack {
         product("MinGruStack::state_len", [self.layers, batch, self.hidden, 1])
     }
 
-    fn layer_len(&self) -> usize {
+    /// Elements of a layer's weights.
+    pub(crate) fn layer_len(&self) -> usize {
         3 * self.hidden * self.hidden
     }
 
-    fn size(&self) -> (usize, usize) {
+    pub(crate) fn size(&self) -> (usize, usize) {
         (self.layers, self.hidden)
+    }
+
+    /// Refuses what was built for another stack.
+    pub(crate) fn check_size(
+        &self,
+        operation: &'static str,
+        argument: &'static str,
+        got: (usize, usize),
+    ) -> Result<(), Error> {
+        if got == self.size() {
+            Ok(())
+        } else {
+            Err(Error::Mismatch { operation, argument, expected: self.size(), got })
+        }
     }
 }

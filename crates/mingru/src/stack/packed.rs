@@ -60,7 +60,7 @@ impl MinGruStack {
     /// [`Error::Length`] or [`Error::Mismatch`]; nothing is written then.
     pub fn pack(&self, weights: &[f32], packed: &mut PackedWeights) -> Result<(), Error> {
         const OPERATION: &str = "MinGruStack::pack";
-        self.check(OPERATION, "packed", packed.stack)?;
+        self.check_size(OPERATION, "packed", packed.stack)?;
         length(OPERATION, "weights", self.weights_len(), weights.len())?;
         for (layer, packed) in packed.layers.iter_mut().enumerate() {
             let matrix = &weights[layer * self.layer_len()..][..self.layer_len()];
@@ -93,16 +93,9 @@ impl MinGruStack {
     ) -> Result<(), Error> {
         const OPERATION: &str = "MinGruStack::step";
         let &StackStep { batch, weights, x, keep } = input;
-        let (state, states) = (product(OPERATION, [batch, self.hidden, 1, 1])?, self.state_len(batch)?);
-        self.check(OPERATION, "weights", weights.stack)?;
-        self.check(OPERATION, "scratch", scratch.stack)?;
-        if batch > scratch.batch {
-            return Err(Error::Capacity { operation: OPERATION, argument: "batch", limit: scratch.batch, got: batch });
-        }
-        length(OPERATION, "x", state, x.len())?;
-        length(OPERATION, "keep", batch, keep.len())?;
-        length(OPERATION, "h", states, h.len())?;
-        length(OPERATION, "out", state, out.len())?;
+        self.check_size(OPERATION, "weights", weights.stack)?;
+        self.check_size(OPERATION, "scratch", scratch.stack)?;
+        let state = self.check_step(OPERATION, batch, scratch.batch, [x.len(), keep.len(), h.len(), out.len()])?;
 
         out.copy_from_slice(x);
         let combined = &mut scratch.combined[..3 * state];
@@ -119,13 +112,5 @@ impl MinGruStack {
             step(&input, &mut h[layer * state..][..state], out)?;
         }
         Ok(())
-    }
-
-    fn check(&self, operation: &'static str, argument: &'static str, got: (usize, usize)) -> Result<(), Error> {
-        if got == self.size() {
-            Ok(())
-        } else {
-            Err(Error::Mismatch { operation, argument, expected: self.size(), got })
-        }
     }
 }

@@ -57,12 +57,4 @@ impl MinGruStack {
             scratch: linalg::Scratch::new(),
         })
     }
-
-    pub(super) fn check_tape(&self, operation: &'static str, tape: &Tape) -> Result<(), Error> {
-        if tape.stack == self.size() {
-            Ok(())
-        } else {
-            Err(Error::Mismatch { operation, argument: "tape", expected: self.size(), got: tape.stack })
-        }
-    }
 }

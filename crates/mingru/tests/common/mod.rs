@@ -2,6 +2,8 @@
 // Each test file uses a part of it.
 #![allow(dead_code, unreachable_pub)]
 
+pub mod stack;
+
 use arith::random::{Stream, uniform};
 use arith::simd::Isa;
 use half::bf16;
