@@ -108,11 +108,38 @@ impl DeviceCdf {
         self.bench.read(&out)
     }
 
+    /// Residual resampling with independent remainders, in three launches.
+    ///
+    /// # Panics
+    /// Where the emulator reports something.
+    pub fn draw_remainders(&self, m: usize, words: Option<&[u64]>, (seed, stream): (u64, u64)) -> Vec<u32> {
+        let (counts, strata) = (self.bench.room::<u32>(self.n), self.bench.room::<u32>(self.n));
+        let (rests, remaining) = (self.bench.room::<u64>(self.n), self.bench.room::<u32>(1));
+        let out = self.bench.room::<u32>(m);
+        let words = words.map(|words| self.bench.buffer(words));
+        let words = words.as_ref().map_or(Arg::U64(0), Arg::from);
+        let scratch = [(&self.scratch.0).into(), (&self.scratch.1).into()];
+        let [n, draws] = [self.size(), Arg::U32(m as u32)];
+        let places = [(&strata).into(), (&rests).into(), (&remaining).into()];
+        let threads = 256 * self.n.div_ceil(4096);
+        let args = [&self.args()[..], &scratch, &[(&counts).into()], &places, &[n, draws]].concat();
+        self.bench.run("resample_remainders_f32", threads, 256, &args);
+        let first = [(&self.head).into(), (&self.position).into(), words];
+        let last = [(&counts).into(), n, draws, Arg::U64(seed), Arg::U64(stream)];
+        self.bench.run("resample_draw_remainders_f32", m, 128, &[&first[..], &places, &last].concat());
+        let args = [&[(&counts).into()][..], &scratch, &[(&out).into(), n, draws]].concat();
+        self.bench.run("resample_expand_u32", threads, 256, &args);
+        self.bench.read(&out)
+    }
+
     /// Draws by `kernel`, with these words or those of a stream.
     ///
     /// # Panics
     /// Where the emulator reports something.
     pub fn draw(&self, kernel: &str, m: usize, words: Option<&[u64]>, (seed, stream): (u64, u64)) -> Vec<u32> {
+        if kernel == "resample_remainders_f32" {
+            return self.draw_remainders(m, words, (seed, stream));
+        }
         let out = self.bench.room::<u32>(m);
         let words = words.map(|words| self.bench.buffer(words));
         let mut args = self.args().to_vec();

@@ -5,10 +5,11 @@ use kernels_tests::{Bench, DeviceCdf};
 use per_core::Cdf;
 use per_core::resample::{Base, Random, Scheme, Scratch, ancestors};
 
-const SCHEMES: [(Scheme, &str); 5] = [
+const SCHEMES: [(Scheme, &str); 6] = [
     (Scheme::Multinomial, "cdf_sample_f32"),
     (Scheme::Stratified, "resample_stratified_f32"),
     (Scheme::Systematic, "resample_systematic_f32"),
+    (Scheme::Residual(Base::Multinomial), "resample_remainders_f32"),
     (Scheme::Residual(Base::Stratified), "resample_residual_stratified_f32"),
     (Scheme::Residual(Base::Systematic), "resample_residual_systematic_f32"),
 ];
@@ -49,7 +50,7 @@ fn ancestors_are_those_of_the_host() {
                 device.bench.options.seed = Some(m as u64);
                 for (scheme, kernel) in SCHEMES {
                     // A search a draw is half a warp: some of them tell as much as many.
-                    if m > 700 && !kernel.contains("residual") {
+                    if m > 700 && !matches!(scheme, Scheme::Residual(_)) {
                         continue;
                     }
                     let mut expected = vec![0; m];
@@ -74,7 +75,7 @@ fn one_item_may_have_all_draws_and_all_may_have_one() {
         let one = |i: usize| if i == 4321 { 2.0 } else { 0.0 };
         for weights in [(0..n).map(one).collect(), vec![0.7; n]] {
             let (device, host) = build(&weights);
-            for (scheme, kernel) in SCHEMES.into_iter().filter(|(_, kernel)| kernel.contains("residual")) {
+            for (scheme, kernel) in SCHEMES.into_iter().filter(|(scheme, _)| matches!(scheme, Scheme::Residual(_))) {
                 let mut expected = vec![0; n];
                 let stream = Random::Stream { stream: Stream::new(1, 1), first_index: 0 };
                 ancestors(&host, scheme, stream, &mut Scratch::new(), &mut expected).unwrap();

@@ -1,39 +1,27 @@
-//! From the number of draws that items have to the item of each draw: a single-pass scan whose tiles write what is theirs.
+//! From the number of draws that items have to the item of each draw.
 
 use super::Work;
-use crate::blocks::{FANOUT, TILE, WIDTH};
-use crate::device::atomic::{exchange_u32, fetch_add_u32, store_u64};
-use crate::device::grid::is_last_block;
-use crate::device::look_back::look_back;
-use crate::device::thread::{block_dim_x, sync_threads, thread_idx_x};
-use crate::device::warp::{ALL, LANES, lane_id, warp_reduce, warp_running_sum, warp_shuffle_idx};
+use super::scan::{Items, scan};
+use crate::blocks::TILE;
+use crate::cdf::NOTHING;
+use crate::device::thread::{block_dim_x, thread_idx_x};
+use crate::device::warp::lane_id;
 use crate::shared_array;
-
-/// Warps of a block.
-const WARPS: u32 = WIDTH / LANES;
 
 shared_array!(
     /// Draws up to and with each item of the tile.
     ends, "resample_expand_ends": u32; TILE as usize
 );
-shared_array!(
-    /// The counts of each warp's items, then the counts before them, and the count before the tile.
-    of_warps, "resample_expand_of_warps": u64; WARPS as usize + 1
-);
-shared_array!(
-    /// The block's tile.
-    taken, "resample_expand_taken": u32; 1
-);
 
 /// Items with a count each, from which follows which draws are theirs.
-pub(super) trait Items: Copy {
+pub(super) trait Draws: Copy {
     /// The count of item `first + lane`; 0 past the last item.
     ///
     /// # Safety
     /// All lanes of a warp come here, with the same `first`, a multiple of 32.
     unsafe fn count(self, first: u32) -> u64;
 
-    /// Draws of the items up to and with item `first + lane`, whose counts sum to `counts`.
+    /// Draws of the items up to and with item `first + lane`, whose counts sum to `counts`; those of all items past the last.
     ///
     /// # Safety
     /// As of [`count`](Self::count).
@@ -46,77 +34,30 @@ pub(super) trait Items: Copy {
     unsafe fn start(self, first: u32, counts: u64) -> u32;
 }
 
-/// Writes the item of each draw: `out[o]` is the first whose end is above o. Blocks of [`WIDTH`] threads, one for each tile
-/// of [`TILE`] of the n items.
+/// Writes the item of each of m draws: `out[o]` is the first of n whose end is above o, or [`NOTHING`] if there is none.
+/// Blocks of 256 threads, one for each tile of [`TILE`] items, which write what is their tile's.
 ///
 /// # Safety
-/// All threads come here; `work`, with its tiles, is as the module says; ends don't fall, and `out` holds the last of them.
+/// All threads come here; `work`, with its tiles, is as the module says; ends don't fall, and `out` holds m.
 #[inline(always)]
-pub(super) unsafe fn expand(items: impl Items, work: Work, out: *mut u32, n: u32) {
-    let (thread, lane, warp) = (thread_idx_x(), lane_id(), thread_idx_x() / LANES);
-    if thread == 0 {
-        // SAFETY: only atomic operations access it; no other thread writes the element.
-        unsafe { taken().write(0, fetch_add_u32(work.words, 1)) };
-    }
-    sync_threads();
-    // SAFETY: nothing is written after the barrier.
-    let tile = unsafe { taken().read(0) };
-    let tiles = n.div_ceil(TILE);
-    if tile < tiles {
-        // Those of the warp: 512, 32 at a time.
-        let first = tile * TILE + warp * LANES * FANOUT;
-        let mut sum = 0;
-        for row in 0..FANOUT {
-            // SAFETY: all lanes come here.
-            sum += unsafe { items.count(first + row * LANES) };
-        }
-        // SAFETY: as above.
-        let sum = unsafe { warp_reduce(sum, u64::wrapping_add) };
-        if lane == 0 {
-            // SAFETY: no other thread writes this element.
-            unsafe { of_warps().write(warp, sum) };
-        }
-        sync_threads();
-        if warp == 0 {
-            // SAFETY: written before the barrier.
-            let sum = if lane < WARPS { unsafe { of_warps().read(lane) } } else { 0 };
-            // SAFETY: the whole warp comes here; tiles are taken in order.
-            let (before, through) = unsafe { look_back(work.tiles, tile, sum) };
-            if lane <= WARPS {
-                // SAFETY: only this thread has read this element.
-                unsafe { of_warps().write(lane, if lane < WARPS { through - sum } else { before }) };
+pub(super) unsafe fn expand(draws: impl Draws, work: Work, out: *mut u32, n: u32, m: u32) {
+    // SAFETY: all lanes call it.
+    let count = |first| unsafe { draws.count(first) };
+    let each = |Items { first, through }| {
+        // SAFETY: all lanes call it; no other thread has this element.
+        unsafe { ends().write(first % TILE + lane_id(), draws.end(first, through)) };
+    };
+    let finish = |tile: u32, before: u64| {
+        // SAFETY: there is such a tile, and all of its ends are written.
+        unsafe {
+            write(out, tile, draws.start(tile * TILE, before).min(m), m);
+            if tile == n.div_ceil(TILE) - 1 {
+                fill(out, ends().read(TILE - 1), m);
             }
         }
-        sync_threads();
-        // SAFETY: written before the barrier.
-        let (mut before, before_tile) = unsafe { (of_warps().read(warp), of_warps().read(WARPS)) };
-        for row in 0..FANOUT {
-            // SAFETY: all lanes come here.
-            unsafe {
-                let running = before + warp_running_sum(items.count(first + row * LANES));
-                before = warp_shuffle_idx(ALL, running, LANES - 1, LANES);
-                let end = items.end(first + row * LANES, running);
-                ends().write((warp * FANOUT + row) * LANES + lane, end);
-            }
-        }
-        sync_threads();
-        // SAFETY: written before the barrier.
-        unsafe { write(out, tile, items.start(tile * TILE, before_tile)) };
-    }
-    // SAFETY: all threads come here.
-    if unsafe { is_last_block(work.words.add(1)) } {
-        // For the next launch.
-        let mut word = thread;
-        while word < 2 * tiles {
-            // SAFETY: all other blocks have finished.
-            unsafe { store_u64(work.tiles.add(word as usize), 0) };
-            word += block_dim_x();
-        }
-        if thread == 0 {
-            // SAFETY: as above.
-            unsafe { exchange_u32(work.words, 0) };
-        }
-    }
+    };
+    // SAFETY: the caller's.
+    unsafe { scan(work, n, count, each, finish) }
 }
 
 /// Writes the draws of a tile from number `start` on.
@@ -124,9 +65,9 @@ pub(super) unsafe fn expand(items: impl Items, work: Work, out: *mut u32, n: u32
 /// # Safety
 /// All threads of the block come here, and `ends` has the tile's.
 #[inline(always)]
-unsafe fn write(out: *mut u32, tile: u32, start: u32) {
+unsafe fn write(out: *mut u32, tile: u32, start: u32, m: u32) {
     // SAFETY: nothing is written after the barrier; below the length, here and below.
-    let end = unsafe { ends().read(TILE - 1) };
+    let end = unsafe { ends().read(TILE - 1) }.min(m);
     let mut draw = start + thread_idx_x();
     while draw < end {
         // The number of ends that are at most the draw's number.
@@ -136,8 +77,71 @@ unsafe fn write(out: *mut u32, tile: u32, start: u32) {
             item += if unsafe { ends().read(item + half - 1) } <= draw { half } else { 0 };
             half /= 2;
         }
-        // SAFETY: the draw is this tile's.
+        // SAFETY: below m, and this tile's.
         unsafe { *out.add(draw as usize) = tile * TILE + item };
         draw += block_dim_x();
     }
+}
+
+/// Draws from number `start` on are of nothing.
+///
+/// # Safety
+/// All threads of a block come here.
+#[inline(always)]
+unsafe fn fill(out: *mut u32, start: u32, m: u32) {
+    let mut draw = start + thread_idx_x();
+    while draw < m {
+        // SAFETY: below m, and no tile's.
+        unsafe { *out.add(draw as usize) = NOTHING };
+        draw += block_dim_x();
+    }
+}
+
+/// Counts that are all there is.
+#[derive(Clone, Copy)]
+struct Counts {
+    counts: *const u32,
+    n: u32,
+}
+
+impl Draws for Counts {
+    #[inline(always)]
+    unsafe fn count(self, first: u32) -> u64 {
+        let i = first + lane_id();
+        // SAFETY: below n.
+        if i < self.n { u64::from(unsafe { *self.counts.add(i as usize) }) } else { 0 }
+    }
+
+    #[inline(always)]
+    unsafe fn end(self, _: u32, counts: u64) -> u32 {
+        counts as u32
+    }
+
+    #[inline(always)]
+    unsafe fn start(self, _: u32, counts: u64) -> u32 {
+        counts as u32
+    }
+}
+
+/// Writes item i `counts[i]` times, in ascending order: `resample::expand`. The third launch of residual resampling with
+/// independent draws.
+///
+/// Inputs: `counts` (n), which sum to m. Scratch: `tiles`, `work` (the module's text). Output: `out` (m), items; `u32::MAX` where
+/// the counts sum to less, and nothing is written beyond m where they sum to more (but below 2^32).
+///
+/// Blocks of 256 threads, ceil(n / 4096) of them.
+///
+/// # Safety
+/// The crate's conventions.
+#[unsafe(no_mangle)]
+pub unsafe extern "ptx-kernel" fn resample_expand_u32(
+    counts: *const u32,
+    tiles: *mut u64,
+    work: *mut u32,
+    out: *mut u32,
+    n: u32,
+    m: u32,
+) {
+    // SAFETY: the caller's.
+    unsafe { expand(Counts { counts, n }, Work { tiles, words: work }, out, n, m) }
 }

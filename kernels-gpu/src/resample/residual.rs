@@ -3,7 +3,7 @@
 //! With `m * prefix(i) = k * total + r` and c the whole offspring of the items up to and with i, these items own the first
 //! `k - c` strata of what remains, and r of the next one: k + 1 draws if the offset in that stratum is below r, k if not.
 
-use super::expand::{Items, expand};
+use super::expand::{Draws, expand};
 use super::split::Divider;
 use super::{Work, nothing};
 use crate::cdf::{Cdf, Head};
@@ -42,7 +42,7 @@ impl<O: Offset> Whole<O> {
     }
 }
 
-impl<O: Offset> Items for Whole<O> {
+impl<O: Offset> Draws for Whole<O> {
     #[inline(always)]
     unsafe fn count(self, first: u32) -> u64 {
         // SAFETY: the caller's.
@@ -103,7 +103,7 @@ unsafe fn residual<O: Offset>(cdf: Cdf, work: Work, out: *mut u32, m: u32, offse
     }
     let items = Whole { cdf, divider: Divider::new(m, total), offset: offset(total) };
     // SAFETY: the caller's.
-    unsafe { expand(items, work, out, cdf.len()) };
+    unsafe { expand(items, work, out, cdf.len(), m) };
     true
 }
 

@@ -62,4 +62,42 @@ kernels! {
         n: size, m: size, seed: u64, stream: u64,
     }
     where [n => 1..=MAX_SIZE] work Work::blocks(n.div_ceil(TILE)), block Block::Exactly(WIDTH);
+
+    /// Whole offspring, and where the rests lie: `resample_remainders_f32`, the first of three launches.
+    trusted Remainders() ["resample_remainders_f32"] {
+        weights: read [f32; n],
+        nodes: read [u64; nodes_len(n)],
+        head: read [Head; 1],
+        tiles: update [u64; 2 * n.div_ceil(TILE)],
+        work: update [u32; 2],
+        counts: write [u32; n],
+        strata: write [u32; n],
+        rests: write [u64; n],
+        remaining: write [u32; 1],
+        n: size, m: size,
+    }
+    where [n => 1..=MAX_SIZE] work Work::blocks(n.div_ceil(TILE)), block Block::Exactly(WIDTH);
+
+    /// Independent draws of what remains: `resample_draw_remainders_f32`, the second launch.
+    trusted DrawRemainders() ["resample_draw_remainders_f32"] {
+        head: read [Head; 1],
+        position: update [Position; 1],
+        words: maybe_read [u64; m],
+        strata: read [u32; n],
+        rests: read [u64; n],
+        remaining: read [u32; 1],
+        counts: update [u32; n],
+        n: size, m: size, seed: u64, stream: u64,
+    }
+    where [n => 1..=MAX_SIZE] work Work::threads(m), block ANY;
+
+    /// Each item as often as it is counted: `resample_expand_u32`, the third launch.
+    trusted Expand() ["resample_expand_u32"] {
+        counts: read [u32; n],
+        tiles: update [u64; 2 * n.div_ceil(TILE)],
+        work: update [u32; 2],
+        out: write [u32; m],
+        n: size, m: size,
+    }
+    where [n => 1..=MAX_SIZE] work Work::blocks(n.div_ceil(TILE)), block Block::Exactly(WIDTH);
 }
