@@ -109,13 +109,6 @@ unsafe fn step<L: Order, R: Order>(sums: &mut Accumulators, tiles: Tiles, k: u32
     }
 }
 
-/// All steps of a tile, written out: then their places in shared memory are constants from a few bases.
-macro_rules! steps {
-    ($left:ty, $right:ty, $sums:expr, $tiles:expr, $corner:expr; $($k:literal)*) => {
-        $(step::<$left, $right>($sums, $tiles, $k, $corner);)*
-    };
-}
-
 /// Writes a thread's accumulators, whose first is element (row, col).
 ///
 /// # Safety
@@ -183,7 +176,8 @@ unsafe fn product<L: Order, R: Order>(a: Operand<L>, b: Operand<R>, out: Out, k:
             if idle {
                 // Its part of the loads is all that the warp has to do.
             } else if next <= end {
-                steps!(L, R, &mut sums, tiles, corner; 0 1 2 3 4 5 6 7);
+                // Their places in shared memory are constants from a few bases.
+                unrolled!([0 1 2 3 4 5 6 7] |k| step::<L, R>(&mut sums, tiles, k, corner));
             } else {
                 for k in 0..end - t {
                     step::<L, R>(&mut sums, tiles, k, corner);

@@ -14,6 +14,8 @@
 //! | `tree` | trees of sums and of extremes of `per-core`: update, rebuild, search, draws, importance weights |
 //! | `replay` | rows of a replay's items: insert, gather; their numbers and slots |
 //! | `mingru` | the minGRU scan |
+//! | `advantage` | generalized advantage estimation, V-trace |
+//! | `optim` | a step of Adam |
 //! | `rollout` | a step of the trainer's rollout: policy and draw of an action |
 //!
 //! # Conventions
@@ -28,6 +30,20 @@
 // Intrinsics are declared with the types of LLVM.
 #![allow(internal_features)]
 
+/// An array with the value of an expression for each number: `unrolled!([0 1 2] |i| f(i))`. It is written out, since a loop
+/// that the compiler doesn't unroll would need the arrays that it goes through in local memory.
+#[allow(unused_macros, reason = "not every module has a use for it")]
+macro_rules! unrolled {
+    ([$($number:literal)*] |$i:ident| $value:expr) => {
+        [$({
+            let $i = $number;
+            $value
+        }),*]
+    };
+}
+
+#[cfg(feature = "advantage")]
+pub mod advantage;
 #[cfg(any(feature = "cdf", feature = "resample", feature = "tree"))]
 pub mod blocks;
 #[cfg(any(feature = "cdf", feature = "resample"))]
@@ -47,6 +63,8 @@ pub mod levels;
 pub mod map;
 #[cfg(feature = "mingru")]
 pub mod mingru;
+#[cfg(feature = "optim")]
+pub mod optim;
 #[cfg(feature = "random")]
 pub mod random;
 #[cfg(feature = "replay")]

@@ -152,28 +152,10 @@ struct Kept {
 /// What a thread keeps of its steps, those that there are.
 type KeptSteps = [MaybeUninit<Kept>; STEPS as usize];
 
-/// An array with an expression for each of the warp's steps of a window. Written out: a loop that the compiler doesn't unroll
-/// would need its array in local memory.
+/// An array with an expression for each of the warp's steps of a window.
 macro_rules! for_each_step {
     (|$i:ident| $value:expr) => {
-        [
-            {
-                let $i = 0;
-                $value
-            },
-            {
-                let $i = 1;
-                $value
-            },
-            {
-                let $i = 2;
-                $value
-            },
-            {
-                let $i = 3;
-                $value
-            },
-        ]
+        unrolled!([0 1 2 3] |$i| $value)
     };
 }
 

@@ -43,17 +43,11 @@ macro_rules! shared_by_threads {
     };
 }
 
-/// An expression for each row. Written out: a loop that the compiler doesn't unroll would need its arrays in local memory.
+/// An array with an expression for each row.
 macro_rules! for_each_row {
     (|$row:ident| $value:expr) => {
-        for_each_row!(@ $row $value; 0 1 2 3 4 5 6 7)
+        unrolled!([0 1 2 3 4 5 6 7] |$row| $value)
     };
-    (@ $row:ident $value:expr; $($number:literal)*) => {{
-        $({
-            let $row = $number;
-            $value;
-        })*
-    }};
 }
 
 /// The chains of `G` outputs over `inputs` inputs, for `R` rows from `x` on: step k of chain g takes element k of the row

@@ -10,17 +10,10 @@ pub(super) struct Levels {
     count: u32,
 }
 
-/// A block for each level, from the lowest on. Written out: indexed by a loop that the compiler doesn't unroll, the sums would
-/// be in local memory.
+/// A block for each level, from the lowest on.
 macro_rules! each_level {
     (|$level:ident| $block:block) => {
-        each_level!(@ $level $block 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20);
-    };
-    (@ $level:ident $block:block $($number:literal)*) => {
-        $({
-            let $level = $number;
-            $block
-        })*
+        unrolled!([0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20] |$level| $block)
     };
 }
 

@@ -2,12 +2,14 @@
 //!
 //! What a kernel computes, and the order of each array, is in the text of the kernel itself (`kernels-gpu/src`).
 
+pub mod advantage;
 mod blocks;
 pub mod cdf;
 pub mod gemm;
 mod macros;
 mod matrix;
 pub mod mingru;
+pub mod optim;
 pub mod random;
 pub mod replay;
 pub mod resample;
@@ -47,9 +49,11 @@ const ANY: Block = Block::Any { usual: 128, most: 1024 };
 /// All contracts.
 pub fn contracts() -> impl Iterator<Item = &'static Contract> {
     let modules = [
+        advantage::CONTRACTS,
         cdf::CONTRACTS,
         gemm::CONTRACTS,
         mingru::CONTRACTS,
+        optim::CONTRACTS,
         random::CONTRACTS,
         replay::CONTRACTS,
         resample::CONTRACTS,

@@ -1,10 +1,10 @@
 //! The backward recurrence over time, vectorized over environments.
 
-use arith::fma;
 use arith::simd::{Isa, Kernel};
 
 use super::check;
 use super::error::Error;
+use super::formula;
 
 /// How much later rewards count.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -242,16 +242,14 @@ impl Row<'_> {
             let v = values[i];
             let next = select(terminated[i], 0.0, next[i]);
             let carry = select(terminated[i], 0.0, carry[i]);
-            let mut delta = fma(self.gamma, next, rewards[i]) - v;
+            let mut delta = formula::difference(self.gamma, next, rewards[i], v);
             let mut decay = self.decay;
             if OFF_POLICY {
-                // A ratio that is NaN or below 0 becomes NaN, and so does the return.
-                let ratio = if ratios[i] >= 0.0 { ratios[i] } else { f32::NAN };
-                delta *= if ratio > self.rho_bar { self.rho_bar } else { ratio };
-                decay *= if ratio > self.c_bar { self.c_bar } else { ratio };
+                delta *= formula::clipped_ratio(ratios[i], self.rho_bar);
+                decay *= formula::clipped_ratio(ratios[i], self.c_bar);
             }
-            advantages[i] = fma(decay, carry, delta);
-            returns[i] = advantages[i] + v;
+            advantages[i] = formula::advantage(decay, carry, delta);
+            returns[i] = formula::estimated_return(advantages[i], v);
             let bits = returns[i].to_bits() & 0x7fff_ffff;
             largest[i] = if bits > largest[i] { bits } else { largest[i] };
         }

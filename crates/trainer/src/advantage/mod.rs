@@ -3,6 +3,7 @@
 mod check;
 mod error;
 mod estimate;
+mod formula;
 
 pub use error::Error;
 pub use estimate::{Discount, OffPolicy, Trajectories, gae, vtrace};

@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use arith::fma;
 use arith::simd::{Isa, Kernel};
 
-use super::clip::{Clip, global_norm};
+use super::clip::global_norm;
 use super::error::Error;
+use super::formula::AdamStep;
 
 /// Settings of [`Adam`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -155,33 +155,22 @@ pub fn step_on(
     adam.steps = adam.steps.saturating_add(1);
     let AdamConfig { beta1, beta2, epsilon, weight_decay } = adam.config;
     let t = adam.steps as f32;
-    isa.run(Step {
-        clip,
+    let step = AdamStep {
+        scale: clip.scale,
+        coefficient: clip.coefficient,
         beta1,
         beta2,
         epsilon,
         rate: rate / (1.0 - arith::powf(beta1, t)),
         root: 1.0 / arith::sqrt(1.0 - arith::powf(beta2, t)),
         keep: 1.0 - rate * weight_decay,
-        first: &mut adam.first,
-        second: &mut adam.second,
-        gradient,
-        parameters,
-    });
+    };
+    isa.run(Step { step, first: &mut adam.first, second: &mut adam.second, gradient, parameters });
     Ok(clip.norm)
 }
 
 struct Step<'a> {
-    clip: Clip,
-    beta1: f32,
-    beta2: f32,
-    epsilon: f32,
-    /// eta / c_1.
-    rate: f32,
-    /// 1 / sqrt(c_2).
-    root: f32,
-    /// 1 - eta * weight_decay.
-    keep: f32,
+    step: AdamStep,
     first: &'a mut [f32],
     second: &'a mut [f32],
     gradient: &'a [f32],
@@ -193,13 +182,9 @@ impl Kernel for Step<'_> {
 
     #[inline(always)]
     fn run(self) {
-        let Self { clip, beta1, beta2, epsilon, rate, root, keep, .. } = self;
         let moments = self.first.iter_mut().zip(self.second);
         for (((m, v), &g), w) in moments.zip(self.gradient).zip(self.parameters) {
-            let g = g * clip.scale * clip.coefficient;
-            *m = fma(beta1, *m, (1.0 - beta1) * g);
-            *v = fma(beta2, *v, (1.0 - beta2) * (g * g));
-            *w = fma(-rate, *m / fma(arith::sqrt(*v), root, epsilon), *w * keep);
+            (*m, *v, *w) = self.step.apply(g, (*m, *v, *w));
         }
     }
 }
