@@ -44,7 +44,8 @@ impl Grid {
 pub struct Checks {
     /// Races on shared and global memory.
     pub races: bool,
-    /// Reads of shared and global memory that nothing has written.
+    /// Reads of shared and global memory that nothing has written. Of local memory, where compilers read more than the
+    /// program says, only what decides a branch or an address.
     pub uninitialised: bool,
 }
 

@@ -44,6 +44,8 @@
 //! basic blocks into an order in which lanes converge, `exec` runs warps of 32 lanes. `alu` has what one instruction
 //! does to one lane, `lanes` makes it one for 32 of them.
 //!
+//! `INSTRUCTIONS.md` lists the instructions, each with its test, and what is refused.
+//!
 //! # How lanes part and meet
 //!
 //! A warp is a set of groups of lanes, each with its position. The group that is farthest behind runs, and groups that

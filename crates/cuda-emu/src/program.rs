@@ -81,6 +81,22 @@ pub(crate) struct Function {
     pub(crate) external: bool,
 }
 
+impl Function {
+    /// Whether a call has arguments and results as the function does. Where one side has a register and the other one
+    /// memory, the value's low bytes are passed.
+    pub(crate) fn takes(&self, call: &Call) -> bool {
+        let fits = |given: &[Slot], wanted: &[Slot]| {
+            given.len() == wanted.len()
+                && given.iter().zip(wanted).all(|(given, wanted)| match (given, wanted) {
+                    (Slot::Frame { bytes: g, .. }, Slot::Frame { bytes: w, .. }) => g == w,
+                    (Slot::Register { words: g, .. }, Slot::Register { words: w, .. }) => g == w,
+                    _ => true,
+                })
+        };
+        !self.entry && fits(&call.arguments, &self.parameters) && fits(&call.returns, &self.returns)
+    }
+}
+
 /// A row whose contents are known before the function runs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fixed<T> {

@@ -114,6 +114,52 @@ fn reads_of_memory_that_nothing_wrote() {
     bench_without_checks("ld.shared.u32 %r4, [%r3];");
 }
 
+/// Values from local memory that nothing wrote may be copied, as compilers do with what pads a structure, and thrown away.
+/// They may not decide anything.
+#[test]
+fn local_memory_that_nothing_wrote() {
+    let read = "setp.ge.u32 %p3, %r1, 4; @%p3 st.local.u32 [own], %r1; ld.local.u32 %r4, [own]; mov.u32 %r5, %r4;";
+    for decides in [
+        "add.u32 %r6, %r5, 1;\nsetp.eq.u32 %p1, %r6, 0; @%p1 bra done; done:",
+        "cvt.u64.u32 %rd4, %r5;\nadd.u64 %rd4, %rd3, %rd4; ld.global.u32 %r6, [%rd4];",
+        "st.local.u32 [own+4], %r5;\nld.local.u32 %r6, [own+4]; list: .branchtargets a, a; brx.idx %r6, list; a:",
+    ] {
+        let bench = kernel(&format!("{read} {decides}"));
+        let data = bench.buffer(&[0_u32; 64]);
+        let fault = bench.fault("k", &Grid::linear(1, 8), &[Arg::U64(data)]);
+        assert_eq!((fault.kind, fault.line), (FaultKind::Uninitialised { bytes: 4 }, BODY + 1), "{decides}");
+        assert_eq!(fault.thread, [0, 0, 0]);
+    }
+    for harmless in [
+        "st.global.u32 [%rd3], %r5;",
+        "setp.ge.u32 %p1, %r1, 4; selp.u32 %r6, %r5, 0, %p1; mov.u32 %r6, 3; setp.eq.u32 %p1, %r6, 0; @%p1 trap;",
+        "st.local.u8 [own+4], %r1; ld.local.u32 %r5, [own+4]; setp.eq.u32 %p1, %r5, 0x1000; @%p1 trap;",
+    ] {
+        let bench = kernel(&format!("{read} {harmless}"));
+        bench.run("k", &Grid::linear(1, 8), &[Arg::U64(bench.buffer(&[0_u32; 64]))]);
+    }
+}
+
+/// A function's frame is new at each call, although it lies where the last one was.
+#[test]
+fn frames_begin_unwritten() {
+    let module = |first: &str| {
+        Bench::new(&format!(
+            ".func (.param .b32 r) f(.param .b32 a) {{ .reg .b32 %r<3>; .reg .pred %p; .local .b32 own;
+ld.param.b32 %r1, [a]; setp.eq.u32 %p, %r1, 0; {first} st.local.b32 [own], %r1;
+ld.local.b32 %r2, [own]; setp.gt.u32 %p, %r2, 9; @%p trap; st.param.b32 [r], %r2; ret; }}
+.visible .entry k() {{ .reg .b32 %r<3>; .reg .pred %p; mov.u32 %r1, 0;
+again: {{ .param .b32 a; .param .b32 r; st.param.b32 [a], %r1; call (r), f, (a); ld.param.b32 %r2, [r]; }}
+add.u32 %r1, %r1, 1; setp.lt.u32 %p, %r1, 2; @%p bra again; ret; }}"
+        ))
+    };
+    module("").run("k", &Grid::linear(1, 32), &[]);
+    // Only the first call writes.
+    let fault = module("@%p").fault("k", &Grid::linear(1, 32), &[]);
+    assert_eq!(fault.kind, FaultKind::Uninitialised { bytes: 4 });
+    assert_eq!(fault.function, "f");
+}
+
 fn bench_without_checks(body: &str) {
     let bench = kernel(body).checks(Checks::NONE);
     let data = bench.buffer(&[0_u32; 64]);

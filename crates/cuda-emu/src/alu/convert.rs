@@ -49,7 +49,7 @@ fn mode(form: &mut Form<'_>) -> Mode {
 /// The conversion that `cvt` asks for.
 pub(crate) fn select(form: &mut Form<'_>, isa: Isa) -> Option<Shape> {
     if form.take("pack") {
-        return pack(form, isa);
+        return super::packed::integers(form, isa);
     }
     let from = form.ty()?;
     let to = form.ty()?;
@@ -352,31 +352,6 @@ fn floats(from: Type, to: Type, mode: Mode, flags: Flags, isa: Isa) -> Option<Sh
     let mut shape = Shape::one(exec, to, from)?;
     shape.flags = code;
     Some(shape)
-}
-
-/// `cvt.pack`: two integers, saturated, into the low halves or bytes; above bytes the low half of the third source.
-fn pack(form: &mut Form<'_>, isa: Isa) -> Option<Shape> {
-    if !form.take("sat") {
-        return None;
-    }
-    macro_rules! part {
-        ($a:expr, $t:ty, $bits:ty) => {
-            u32::from($a.clamp(<$t>::MIN.into(), <$t>::MAX.into()) as $bits)
-        };
-    }
-    let third = form.take("b32");
-    let (source, to) = (form.ty()?, form.ty()?);
-    if source != S32 {
-        return None;
-    }
-    let exec = match (to, third) {
-        (U16, false) => lanes!(isa; i32, i32 => u32; |a, b| part!(a, u16, u16) << 16 | part!(b, u16, u16)),
-        (S16, false) => lanes!(isa; i32, i32 => u32; |a, b| part!(a, i16, u16) << 16 | part!(b, i16, u16)),
-        (U8, true) => lanes!(isa; i32, i32, u32 => u32; |a, b, c| c << 16 | part!(a, u8, u8) << 8 | part!(b, u8, u8)),
-        (S8, true) => lanes!(isa; i32, i32, u32 => u32; |a, b, c| c << 16 | part!(a, i8, u8) << 8 | part!(b, i8, u8)),
-        _ => return None,
-    };
-    if third { Shape::three(exec, U32, S32, S32, B32) } else { Shape::two(exec, U32, S32, S32) }
 }
 
 /// Two `f32` into one register: the first source into the upper half.

@@ -4,7 +4,7 @@ use arith::simd::Isa;
 
 use super::{Form, Shape};
 use crate::lanes::lanes;
-use crate::types::Type::{B32, B64};
+use crate::types::Type::{B32, B64, S8, S16, S32, U8, U16, U32};
 
 pub(super) fn select(form: &mut Form<'_>, isa: Isa) -> Option<Shape> {
     let opcode = form.opcode();
@@ -65,4 +65,29 @@ fn pairs_of_singles(form: &mut Form<'_>, isa: Isa) -> Option<Shape> {
         _ => return None,
     };
     Shape::two(exec, B64, B64, B64)
+}
+
+/// `cvt.pack`: two integers, saturated, into the low halves or bytes; above bytes the low half of the third source.
+pub(super) fn integers(form: &mut Form<'_>, isa: Isa) -> Option<Shape> {
+    if !form.take("sat") {
+        return None;
+    }
+    macro_rules! part {
+        ($a:expr, $t:ty, $bits:ty) => {
+            u32::from($a.clamp(<$t>::MIN.into(), <$t>::MAX.into()) as $bits)
+        };
+    }
+    let third = form.take("b32");
+    let (source, to) = (form.ty()?, form.ty()?);
+    if source != S32 {
+        return None;
+    }
+    let exec = match (to, third) {
+        (U16, false) => lanes!(isa; i32, i32 => u32; |a, b| part!(a, u16, u16) << 16 | part!(b, u16, u16)),
+        (S16, false) => lanes!(isa; i32, i32 => u32; |a, b| part!(a, i16, u16) << 16 | part!(b, i16, u16)),
+        (U8, true) => lanes!(isa; i32, i32, u32 => u32; |a, b, c| c << 16 | part!(a, u8, u8) << 8 | part!(b, u8, u8)),
+        (S8, true) => lanes!(isa; i32, i32, u32 => u32; |a, b, c| c << 16 | part!(a, i8, u8) << 8 | part!(b, i8, u8)),
+        _ => return None,
+    };
+    if third { Shape::three(exec, U32, S32, S32, B32) } else { Shape::two(exec, U32, S32, S32) }
 }

@@ -1,5 +1,7 @@
 //! Vector clocks of a block's warps.
 
+use super::shadow::Accessor;
+
 /// What each warp knows of the epochs of the others.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Clocks {
@@ -29,6 +31,13 @@ impl Clocks {
     /// The epochs of others that `warp` has seen the end of: all those below.
     pub(crate) fn row(&self, warp: usize) -> &[u32] {
         &self.known[warp * self.warps..(warp + 1) * self.warps]
+    }
+
+    /// The first thread of a warp of a block, which accesses without atomics.
+    #[inline(always)]
+    pub(crate) fn accessor(&self, block: u32, warp: u32, informed: bool) -> Accessor<'_> {
+        let (clock, met) = (self.row(warp as usize), self.met(warp as usize));
+        Accessor { block, thread: 32 * warp, clock, met, atomic: false, informed }
     }
 
     /// Ends the warp's epoch: others may be told of it, which its lanes haven't been.

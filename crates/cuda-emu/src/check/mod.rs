@@ -14,6 +14,8 @@
 
 mod clocks;
 mod shadow;
+mod word;
 
 pub(crate) use clocks::{Clocks, merge};
 pub(crate) use shadow::{Accessor, Conflict, GlobalShadow, SharedShadow};
+pub(crate) use word::{WarpAccess, whole_words};

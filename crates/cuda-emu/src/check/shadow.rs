@@ -3,6 +3,8 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
+use crate::memory::atomic_zeros;
+
 /// Who accesses now.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Accessor<'c> {
@@ -30,17 +32,37 @@ pub(crate) struct Conflict {
 
 /// An access in 64 bits; zero is none. From the top: block (20 bits), epoch of the warp (19), thread (10), fences of
 /// the block (9), bytes (4), whether it was atomic, whether others read in the same interval. Larger numbers wrap.
-#[derive(Clone, Copy)]
-struct Record(u64);
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Record(pub(super) u64);
 
 const FENCES: u32 = 511;
 
 impl Record {
-    fn new(by: &Accessor<'_>, fences: u32, bytes: u8) -> Self {
+    /// Bits of an epoch.
+    pub(super) const EPOCHS: u32 = 0x7_ffff;
+
+    pub(super) fn is_none(self) -> bool {
+        self.0 == 0
+    }
+
+    /// The same of another lane of the warp.
+    #[inline(always)]
+    pub(super) fn of_lane(self, lane: usize) -> Self {
+        Self(self.0 & !(31 << 15) | (lane as u64) << 15)
+    }
+
+    /// Whether it is of the block and the thread of the other one.
+    #[inline(always)]
+    pub(super) fn is_of(self, other: Self) -> bool {
+        const BOTH: u64 = 0xf_ffff << 44 | 0x3ff << 15;
+        (self.0 ^ other.0) & BOTH == 0
+    }
+
+    pub(super) fn new(by: &Accessor<'_>, fences: u32, bytes: u8) -> Self {
         let epoch = u64::from(by.clock[by.thread as usize / 32]);
         Self(
             u64::from(by.block & 0xf_ffff) << 44
-                | (epoch & 0x7_ffff) << 25
+                | (epoch & u64::from(Self::EPOCHS)) << 25
                 | u64::from(by.thread & 0x3ff) << 15
                 | u64::from(fences & FENCES) << 6
                 | u64::from(bytes) << 2
@@ -48,15 +70,15 @@ impl Record {
         )
     }
 
-    fn block(self) -> u32 {
+    pub(super) fn block(self) -> u32 {
         (self.0 >> 44) as u32
     }
 
-    fn epoch(self) -> u32 {
-        (self.0 >> 25) as u32 & 0x7_ffff
+    pub(super) fn epoch(self) -> u32 {
+        (self.0 >> 25) as u32 & Self::EPOCHS
     }
 
-    fn thread(self) -> u32 {
+    pub(super) fn thread(self) -> u32 {
         (self.0 >> 15) as u32 & 0x3ff
     }
 
@@ -72,7 +94,7 @@ impl Record {
         self.0 >> 1 & 1 != 0
     }
 
-    fn is_shared(self) -> bool {
+    pub(super) fn is_shared(self) -> bool {
         self.0 & 1 != 0
     }
 
@@ -86,7 +108,7 @@ impl Record {
         }
         let warp = self.thread() / 32;
         let known = if warp == by.thread / 32 { by.met } else { by.clock.get(warp as usize).copied().unwrap_or(0) };
-        known & 0x7_ffff > self.epoch()
+        known & Self::EPOCHS > self.epoch()
     }
 
     fn conflicts(self, by: &Accessor<'_>, bytes: u8, fences: impl Fn(u32) -> u32) -> bool {
@@ -95,7 +117,7 @@ impl Record {
         }
         if self.is_shared() && self.block() == by.block & 0xf_ffff && self.thread() == by.thread {
             // Others have read since the interval began, and this thread is still in it.
-            return by.clock[by.thread as usize / 32] & 0x7_ffff == self.epoch();
+            return by.clock[by.thread as usize / 32] & Self::EPOCHS == self.epoch();
         }
         !self.is_ordered_before(by, fences)
     }
@@ -138,9 +160,9 @@ fn words(at: u64, bytes: u64) -> impl Iterator<Item = (usize, u8)> {
 /// Shared memory of one block.
 #[derive(Debug, Default)]
 pub(crate) struct SharedShadow {
-    writes: Vec<u64>,
-    reads: Vec<u64>,
-    written: Vec<u8>,
+    pub(super) writes: Vec<u64>,
+    pub(super) reads: Vec<u64>,
+    pub(super) written: Vec<u8>,
 }
 
 impl SharedShadow {
@@ -151,7 +173,7 @@ impl SharedShadow {
             cells.resize(words, 0);
         }
         self.written.clear();
-        self.written.resize(bytes, 0);
+        self.written.resize(4 * words, 0);
     }
 
     pub(crate) fn mark(&mut self, at: u64, bytes: u64) {
@@ -201,16 +223,32 @@ pub(crate) struct GlobalShadow {
 }
 
 #[derive(Debug)]
-struct Cells {
+pub(super) struct Cells {
     writes: Box<[AtomicU64]>,
     reads: Box<[AtomicU64]>,
 }
 
-/// Zeros, which the system hands out when they are first touched.
-fn zeros(length: usize) -> Box<[AtomicU64]> {
-    let cells = vec![0_u64; length].into_boxed_slice();
-    // SAFETY: `AtomicU64` has the layout of `u64`.
-    unsafe { Box::from_raw(Box::into_raw(cells) as *mut [AtomicU64]) }
+impl Cells {
+    #[inline(always)]
+    pub(super) fn write(&self, word: usize) -> Record {
+        Record(self.writes[word].load(Ordering::Relaxed))
+    }
+
+    #[inline(always)]
+    pub(super) fn read(&self, word: usize) -> Record {
+        Record(self.reads[word].load(Ordering::Relaxed))
+    }
+
+    #[inline(always)]
+    pub(super) fn set_read(&self, word: usize, record: Record) {
+        self.reads[word].store(record.0, Ordering::Relaxed);
+    }
+
+    /// Puts a record in the place of `old`, if that still stands there.
+    #[inline(always)]
+    pub(super) fn replace_write(&self, word: usize, old: Record, record: Record) -> bool {
+        self.writes[word].compare_exchange(old.0, record.0, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+    }
 }
 
 impl GlobalShadow {
@@ -221,14 +259,14 @@ impl GlobalShadow {
         }
     }
 
-    fn cells(&self, region: usize, bytes: u64) -> &Cells {
+    pub(super) fn cells(&self, region: usize, bytes: u64) -> &Cells {
         self.regions[region].get_or_init(|| {
             let words = bytes.div_ceil(4) as usize;
-            Cells { writes: zeros(words), reads: zeros(words) }
+            Cells { writes: atomic_zeros(words), reads: atomic_zeros(words) }
         })
     }
 
-    fn fences(&self, block: u32) -> u32 {
+    pub(super) fn fences(&self, block: u32) -> u32 {
         // Numbers of blocks wrap in records: beyond 2^20 blocks any of them may be meant.
         self.fences.get(block as usize).map_or(0, |fences| fences.load(Ordering::Relaxed))
     }
@@ -244,13 +282,12 @@ impl GlobalShadow {
         let cells = self.cells(region, size);
         let own = self.fences(by.block);
         for (word, mask) in words(at, bytes) {
-            let write = Record(cells.writes[word].load(Ordering::Relaxed));
+            let write = cells.write(word);
             if write.conflicts(by, mask, |block| self.fences(block)) {
                 return Some(write.conflict(true));
             }
-            let read = Record(cells.reads[word].load(Ordering::Relaxed))
-                .read_on_top(by, own, mask, |block| self.fences(block));
-            cells.reads[word].store(read.0, Ordering::Relaxed);
+            let read = cells.read(word).read_on_top(by, own, mask, |block| self.fences(block));
+            cells.set_read(word, read);
         }
         None
     }
@@ -272,7 +309,7 @@ impl GlobalShadow {
             if !same && write.conflicts(by, mask, |block| self.fences(block)) {
                 return Some(write.conflict(true));
             }
-            let read = Record(cells.reads[word].load(Ordering::Relaxed));
+            let read = cells.read(word);
             if !same && read.conflicts(by, mask, |block| self.fences(block)) {
                 return Some(read.conflict(false));
             }

@@ -4,34 +4,56 @@ use crate::lanes::LANES;
 
 /// Different sectors that lanes of the mask touch with accesses of `bytes` bytes.
 pub(crate) fn sectors(addresses: &[u64; LANES], bytes: u64, mask: u32) -> u64 {
-    let mut touched = [0_u64; 2 * LANES];
-    let mut count = 0;
-    let mut sorted = true;
-    for (lane, &address) in addresses.iter().enumerate() {
-        if mask >> lane & 1 == 0 {
-            continue;
-        }
-        // Accesses of 32 bytes are aligned to 32: no access touches more than one sector, unless it is misaligned.
-        for sector in [address / 32, (address + bytes - 1) / 32] {
-            if count > 0 && touched[count - 1] == sector {
-                continue;
+    // Accesses are aligned to their size, which is 32 bytes at most: none touches more than one sector, unless they are
+    // larger.
+    if bytes > 32 {
+        return lanes(addresses, mask).map(|address| (address + bytes - 1) / 32 - address / 32 + 1).sum();
+    }
+    // Mostly addresses ascend.
+    let (mut count, mut last) = (0, u64::MAX);
+    for address in lanes(addresses, mask) {
+        let sector = address / 32;
+        if sector != last {
+            if sector < last && count > 0 {
+                return unordered_sectors(addresses, mask);
             }
-            sorted &= count == 0 || touched[count - 1] < sector;
-            touched[count] = sector;
             count += 1;
+            last = sector;
         }
     }
-    if sorted {
-        return count as u64;
+    count
+}
+
+fn unordered_sectors(addresses: &[u64; LANES], mask: u32) -> u64 {
+    let mut touched = [0_u64; LANES];
+    let mut count = 0;
+    for address in lanes(addresses, mask) {
+        touched[count] = address / 32;
+        count += 1;
     }
     let touched = &mut touched[..count];
     touched.sort_unstable();
     1 + touched.windows(2).filter(|pair| pair[0] != pair[1]).count() as u64
 }
 
+/// Addresses of the lanes of a mask.
+fn lanes(addresses: &[u64; LANES], mask: u32) -> impl Iterator<Item = u64> {
+    addresses.iter().enumerate().filter(move |(lane, _)| mask >> lane & 1 != 0).map(|(_, &address)| address)
+}
+
 /// Passes that an access to shared memory needs beyond the least: there are 32 banks of 4 bytes, and lanes that want
 /// different words of one bank wait for each other. Accesses of 8 bytes go by half warps, of 16 by quarters.
 pub(crate) fn bank_conflicts(addresses: &[u64; LANES], bytes: u64, mask: u32) -> u64 {
+    // In a stretch as long as all banks together, no bank has two words.
+    let (mut least, mut most) = (u64::MAX, 0);
+    for (lane, &address) in addresses.iter().enumerate() {
+        let there = mask >> lane & 1 != 0;
+        least = least.min(if there { address } else { u64::MAX });
+        most = most.max(if there { address } else { 0 });
+    }
+    if most.saturating_sub(least) + bytes <= 128 {
+        return 0;
+    }
     let words = bytes.div_ceil(4).max(1);
     let lanes = (LANES as u64 / words).max(1) as usize;
     let mut conflicts = 0;

@@ -70,6 +70,7 @@ impl Workspace {
             let lanes = (threads - index * LANES as u32).min(LANES as u32);
             let live = if lanes == 32 { u32::MAX } else { (1 << lanes) - 1 };
             warp.reset(index, live);
+            warp.local.track(launch.uninitialised);
             if let Err(kind) = warp.enter(env, launch.kernel, live, 0, None) {
                 let line = launch.program.functions[launch.kernel].line;
                 return Err(env.fault(kind, Place { warp: index, function: launch.kernel, line }, 0));

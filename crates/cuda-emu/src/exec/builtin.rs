@@ -92,7 +92,7 @@ impl Warp {
             Slot::Frame { offset, bytes } => {
                 let at = (lane as u64 * self.local.stride + caller.frame + offset) as usize;
                 let length = bytes.min(8) as usize;
-                self.local.bytes_mut()[at..at + length].copy_from_slice(&value.to_le_bytes()[..length]);
+                self.local.write(at, &value.to_le_bytes()[..length]);
             }
         }
     }

@@ -1,6 +1,8 @@
 //! Calls: new register files and frames, arguments in, results out.
 
 use super::env::{Env, Mode, Place};
+use super::local::Local;
+use super::poison::Poison;
 use super::warp::{Activation, Group, State, Warp};
 use crate::fault::{Fault, FaultKind};
 use crate::lanes::{LANES, read_lane, write_lane};
@@ -27,6 +29,7 @@ impl Warp {
             return Err(FaultKind::StackOverflow);
         }
         self.local.reserve(end);
+        self.local.forget(frame, end);
         let mut file = match self.spare.iter().position(|(of, _)| *of == function) {
             Some(position) => self.spare.swap_remove(position).1,
             None => Vec::new(),
@@ -43,6 +46,7 @@ impl Warp {
             own_end: end,
             parent: parent.map(|(p, _)| p),
             depth,
+            poison: Poison::default(),
         };
         // The caller's own place looks free while it runs.
         let caller = parent.map(|(index, _)| index);
@@ -190,30 +194,8 @@ pub(super) struct Called {
     pub(super) inside: Option<usize>,
 }
 
-impl Function {
-    /// Whether a call through a register fits.
-    fn takes(&self, call: &Call) -> bool {
-        let fits = |given: &[Slot], wanted: &[Slot]| {
-            given.len() == wanted.len()
-                && given.iter().zip(wanted).all(|(given, wanted)| match (given, wanted) {
-                    (Slot::Frame { bytes: g, .. }, Slot::Frame { bytes: w, .. }) => g == w,
-                    (Slot::Register { words: g, .. }, Slot::Register { words: w, .. }) => g == w,
-                    _ => true,
-                })
-        };
-        !self.entry && fits(&call.arguments, &self.parameters) && fits(&call.returns, &self.returns)
-    }
-}
-
 /// Copies a value from one call's slot to another's.
-fn pass(
-    local: &mut super::warp::Local,
-    from: &mut Activation,
-    given: Slot,
-    to: &mut Activation,
-    wanted: Slot,
-    mask: u32,
-) {
+fn pass(local: &mut Local, from: &mut Activation, given: Slot, to: &mut Activation, wanted: Slot, mask: u32) {
     let stride = local.stride;
     for lane in (0..LANES).filter(|lane| mask >> lane & 1 != 0) {
         let base = lane as u64 * stride;
@@ -221,13 +203,13 @@ fn pass(
             (Slot::Frame { offset: g, bytes }, Slot::Frame { offset: w, bytes: room }) => {
                 let (source, target) = ((base + from.frame + g) as usize, (base + to.frame + w) as usize);
                 let length = bytes.min(room) as usize;
-                local.bytes_mut().copy_within(source..source + length, target);
+                local.copy(source, target, length);
             }
             (Slot::Register { row, words }, Slot::Frame { offset, bytes }) => {
                 let value = read_lane(&from.file, row, words, lane).to_le_bytes();
                 let target = (base + to.frame + offset) as usize;
                 let length = bytes.min(8) as usize;
-                local.bytes_mut()[target..target + length].copy_from_slice(&value[..length]);
+                local.write(target, &value[..length]);
             }
             (Slot::Frame { offset, bytes }, Slot::Register { row, words }) => {
                 let source = (base + from.frame + offset) as usize;

@@ -224,14 +224,8 @@ impl Env<'_> {
     }
 
     pub(super) fn accessor(&self, one: &LaneRequest) -> Accessor<'_> {
-        Accessor {
-            block: self.linear,
-            thread: one.place.thread(one.lane),
-            clock: self.clocks.row(one.place.warp as usize),
-            met: self.clocks.met(one.place.warp as usize),
-            atomic: one.atomic,
-            informed: self.informed,
-        }
+        let first = self.clocks.accessor(self.linear, one.place.warp, self.informed);
+        Accessor { thread: one.place.thread(one.lane), atomic: one.atomic, ..first }
     }
 
     #[cold]

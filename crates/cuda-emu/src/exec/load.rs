@@ -73,6 +73,14 @@ impl Warp {
                 if M::COUNT {
                     env.counters.local_requests += 1;
                 }
+                if M::CHECK {
+                    let unwritten = watch::unwritten(&self.local, request);
+                    if unwritten != 0 {
+                        for &(row, _) in access.elements.iter().filter(|&&(row, _)| row != NONE) {
+                            activation.poison.set(row, mask, (unwritten, bytes));
+                        }
+                    }
+                }
                 let (stride, local) = (self.local.stride as usize, self.local.bytes());
                 gather::<W>(&mut activation.file, access, mask, |lane, e| {
                     W::read(local, lane * stride + at[lane] as usize + e * size_of::<W>())
@@ -97,10 +105,7 @@ impl Warp {
                 }
                 let live = &env.launch.memory.live;
                 if M::CHECK {
-                    for lane in lanes(mask) {
-                        let index = regions.of(lane);
-                        watch::global_read(env, &request.lane(lane, access.strong), index, &live[index])?;
-                    }
+                    watch::global_reads(env, request, &regions, access.strong)?;
                 }
                 match regions {
                     Regions::One(index) => {

@@ -131,6 +131,10 @@ impl Warp {
                     ));
                 }
             }
+            if M::CHECK && !activation.poison.is_empty() {
+                let place = Place { warp: self.index, function, line: inst.line };
+                activation.follow(env, inst, (group.mask, mask), place)?;
+            }
             if let crate::program::Op::Compute(exec, args) = &inst.op {
                 if mask != 0 {
                     // SAFETY: operations were picked for the instruction set of this machine.

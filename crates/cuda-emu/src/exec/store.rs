@@ -62,7 +62,7 @@ impl Warp {
                 }
                 for lane in lanes(mask) {
                     let at = request.at[lane] as usize;
-                    if M::CHECK {
+                    if M::CHECK && !watch::common_shared_write(env, request, lane, access.strong) {
                         let shared = env.shared_bytes();
                         let same = each::<W>(file, access, lane, |e, value| {
                             W::read(shared, at + e * size_of::<W>()).zero_extended() == value.zero_extended()
@@ -82,9 +82,11 @@ impl Warp {
                     env.counters.local_requests += 1;
                 }
                 let stride = self.local.stride as usize;
-                let local = self.local.bytes_mut();
+                let poisoned = if M::CHECK { activation.poisoned(access) } else { 0 };
                 for lane in lanes(mask) {
                     let at = lane * stride + request.at[lane] as usize;
+                    self.local.mark(at, bytes as usize, poisoned >> lane & 1 == 0);
+                    let local = self.local.bytes_mut();
                     each::<W>(file, access, lane, |e, value| {
                         value.write(local, at + e * size_of::<W>());
                         true
@@ -112,7 +114,9 @@ impl Warp {
                         return Err(request.fault(env, FaultKind::ReadOnly, lane));
                     }
                     let at = request.at[lane] - region.base;
-                    if M::CHECK {
+                    let common =
+                        M::CHECK && watch::common_global_write(env, request, (index, region), lane, access.strong);
+                    if M::CHECK && !common {
                         let same = each::<W>(file, access, lane, |e, value| {
                             W::load(region, at + e as u64 * W::BYTES).zero_extended() == value.zero_extended()
                         });

@@ -1,5 +1,7 @@
 //! A warp: calls that are going on, and in each the groups of lanes that are together.
 
+use super::local::Local;
+use super::poison::Poison;
 use crate::program::Reduce;
 
 /// Lanes at one place of one call.
@@ -46,6 +48,8 @@ pub(super) struct Activation {
     /// The call that it was made from.
     pub(super) parent: Option<usize>,
     pub(super) depth: u32,
+    /// Values of registers that come from memory that nothing wrote.
+    pub(super) poison: Poison,
 }
 
 /// A warp.
@@ -74,43 +78,6 @@ pub(super) struct Warp {
 const PATIENCE: u64 = 1 << 18;
 /// What giving up a turn counts for.
 pub(super) const YIELD: u64 = PATIENCE / 16;
-
-/// Local memory of a warp's lanes: equal stretches, one behind the other.
-#[derive(Debug, Default)]
-pub(super) struct Local {
-    pub(super) stride: u64,
-    pub(super) words: Vec<u64>,
-}
-
-impl Local {
-    /// Makes room for so many bytes a lane.
-    pub(super) fn reserve(&mut self, bytes: u64) {
-        if bytes <= self.stride {
-            return;
-        }
-        let stride = bytes.next_multiple_of(64).max(self.stride * 2);
-        let (old, new) = ((self.stride / 8) as usize, (stride / 8) as usize);
-        let mut words = vec![0; new * crate::lanes::LANES];
-        if old > 0 {
-            for (from, to) in self.words.chunks_exact(old).zip(words.chunks_exact_mut(new)) {
-                to[..old].copy_from_slice(from);
-            }
-        }
-        self.stride = stride;
-        self.words = words;
-    }
-
-    /// From now on nothing has written the bytes from `start` to `end` of any lane.
-    pub(super) fn forget(&mut self, _start: u64, _end: u64) {}
-
-    pub(super) fn bytes(&self) -> &[u8] {
-        bytemuck::cast_slice(&self.words)
-    }
-
-    pub(super) fn bytes_mut(&mut self) -> &mut [u8] {
-        bytemuck::cast_slice_mut(&mut self.words)
-    }
-}
 
 impl Warp {
     /// Makes it ready for a block. Register files and local memory are kept for reuse.

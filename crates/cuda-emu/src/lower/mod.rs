@@ -24,7 +24,7 @@ use std::collections::HashMap;
 use arith::simd::Isa;
 
 use crate::LoadError;
-use crate::program::{Constant, Program, Static, StaticInitial};
+use crate::program::{Constant, Op, Program, Static, StaticInitial, Target};
 use crate::ptx::ast::{self, InitialValue, Unit, Variable};
 use crate::types::Space;
 
@@ -129,25 +129,12 @@ fn contents(
 
 /// Arguments must fit the functions that are called directly.
 fn check_calls(program: &Program) -> Result<(), LoadError> {
-    use crate::program::{Op, Slot, Target};
-    let size = |slot: &Slot| match slot {
-        Slot::Frame { bytes, .. } => *bytes,
-        Slot::Register { words, .. } => u64::from(*words) / 4,
-    };
     for function in &program.functions {
         for inst in &function.code {
             let Op::Call(call) = &inst.op else { continue };
             let Target::Function(index) = call.target else { continue };
             let callee = &program.functions[index];
-            let fits = |given: &[Slot], wanted: &[Slot]| {
-                given.len() == wanted.len()
-                    && given.iter().zip(wanted).all(|(g, w)| match (g, w) {
-                        (Slot::Frame { .. }, Slot::Frame { .. }) => size(g) == size(w),
-                        (Slot::Register { words: g, .. }, Slot::Register { words: w, .. }) => g == w,
-                        _ => true,
-                    })
-            };
-            if callee.entry || !fits(&call.arguments, &callee.parameters) || !fits(&call.returns, &callee.returns) {
+            if !callee.takes(call) {
                 return Err(LoadError::Operand {
                     line: inst.line,
                     instruction: "call".into(),

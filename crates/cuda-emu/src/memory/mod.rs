@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 pub(crate) use bytes::Word;
 pub(crate) use heap::{HEAP, Heap};
-pub(crate) use region::Region;
+pub(crate) use region::{Region, atomic_zeros};
 
 use layout::{DEVICE, DEVICE_END};
 

@@ -22,13 +22,16 @@ pub(crate) struct Region {
 }
 
 /// Zeros, which the system hands out when they are first touched.
-fn zeros(length: usize) -> Option<Box<[AtomicU64]>> {
-    let mut words: Vec<u64> = Vec::new();
-    words.try_reserve_exact(length).ok()?;
-    drop(words);
+pub(crate) fn atomic_zeros(length: usize) -> Box<[AtomicU64]> {
     let words = vec![0_u64; length].into_boxed_slice();
     // SAFETY: `AtomicU64` has the layout of `u64`.
-    Some(unsafe { Box::from_raw(Box::into_raw(words) as *mut [AtomicU64]) })
+    unsafe { Box::from_raw(Box::into_raw(words) as *mut [AtomicU64]) }
+}
+
+/// The same, unless there is no memory.
+fn try_zeros(length: usize) -> Option<Box<[AtomicU64]>> {
+    Vec::<u64>::new().try_reserve_exact(length).ok()?;
+    Some(atomic_zeros(length))
 }
 
 /// An accessor of a word of one size.
@@ -49,7 +52,7 @@ macro_rules! atomic {
 impl Region {
     /// A region of zeros that nothing has written; `None` when there is no memory.
     pub(crate) fn new(base: u64, bytes: u64, name: Option<String>, constant: bool) -> Option<Self> {
-        let words = zeros(usize::try_from(bytes.div_ceil(8)).ok()?)?;
+        let words = try_zeros(usize::try_from(bytes.div_ceil(8)).ok()?)?;
         let written = vec![0_u8; words.len()].into_boxed_slice();
         // SAFETY: `AtomicU8` has the layout of `u8`.
         let written = unsafe { Box::from_raw(Box::into_raw(written) as *mut [AtomicU8]) };

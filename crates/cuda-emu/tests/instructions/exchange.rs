@@ -68,6 +68,19 @@ fn votes_matches_and_reductions() {
     }
     let text = "sub.s32 %r3, %r1, 16; redux.sync.min.s32 %r2, %r3, -1;";
     assert_eq!(lanes(text, 32), each(|_| (-16_i32) as u32));
+    // Floats: lane 5 has NaN, the others lane - 20.
+    let number =
+        "cvt.rn.f32.u32 %r3, %r1; sub.f32 %r3, %r3, 0f41A00000; setp.eq.u32 %p1, %r1, 5; @%p1 mov.b32 %r3, 0x7fc00000;";
+    for (op, wanted) in [
+        ("min", (-20.0_f32).to_bits()),
+        ("max", 11.0_f32.to_bits()),
+        ("max.abs", 20.0_f32.to_bits()),
+        ("min.abs", 0),
+        ("min.NaN", 0x7fff_ffff),
+        ("max.abs.NaN", 0x7fff_ffff),
+    ] {
+        assert_eq!(lanes(&format!("{number} redux.sync.{op}.f32 %r2, %r3, -1;"), 32), each(|_| wanted), "{op}");
+    }
     // Lanes that part reduce among themselves.
     let text = "and.b32 %r3, %r1, 1; setp.eq.u32 %p1, %r3, 0; @%p1 bra even;
 redux.sync.add.u32 %r2, %r1, 0xaaaaaaaa; bra joined; even: redux.sync.add.u32 %r2, %r1, 0x55555555; joined:";

@@ -168,3 +168,33 @@ movmatrix.sync.aligned.m8n8.trans.b16 %r4, %r2; st.global.u32 [%rd1], %r4; ret; 
     bench.run("k", &Grid::linear(1, 32), &[Arg::U64(out)]);
     assert_eq!(bench.read::<u16>(out, 64), (0..64).map(|i| i % 8 * 8 + i / 8).collect::<Vec<u16>>());
 }
+
+#[test]
+fn matrices_are_stored() {
+    for count in [1_usize, 2, 4] {
+        for transposed in [false, true] {
+            let list = (0..count).map(|i| format!("%r{}", 10 + i)).collect::<Vec<_>>().join(", ");
+            let trans = if transposed { ".trans" } else { "" };
+            // Lane `l` has elements `2 l` and `2 l + 1` of each matrix, whose numbers begin at 100 times its own.
+            let values: String =
+                (0..count).map(|i| format!("add.u32 %r{}, %r3, {};", 10 + i, 100 * i * 0x1_0001)).collect();
+            let bench = Bench::new(&format!(
+                ".visible .entry k(.param .u64 out) {{ .shared .align 16 .b8 tile[512]; .reg .b32 %r<16>; .reg .b64 %rd<4>;
+ld.param.u64 %rd1, [out]; mov.u32 %r1, %tid.x; mov.u32 %r4, tile; mad.lo.u32 %r5, %r1, 16, %r4; shl.b32 %r2, %r1, 1;
+st.shared.v4.u32 [%r5], {{0, 0, 0, 0}}; bar.warp.sync -1;
+mad.lo.u32 %r3, %r2, 0x10001, 0x10000; {values}
+stmatrix.sync.aligned.m8n8.x{count}{trans}.shared.b16 [%r5], {{{list}}}; bar.warp.sync -1;
+mul.wide.u32 %rd2, %r1, 16; add.u64 %rd1, %rd1, %rd2; ld.shared.v4.u32 {{%r6, %r7, %r8, %r9}}, [%r5]; st.global.v4.u32 [%rd1], {{%r6, %r7, %r8, %r9}};
+ret; }}"
+            ));
+            let out = bench.buffer(&[0_u16; 256]);
+            bench.run("k", &Grid::linear(1, 32), &[Arg::U64(out)]);
+            let element = |at: usize| {
+                let (matrix, row, column) = (at / 64, at % 64 / 8, at % 8);
+                let number = if transposed { column * 8 + row } else { row * 8 + column };
+                if matrix < count { (100 * matrix + number) as u16 } else { 0 }
+            };
+            assert_eq!(bench.read::<u16>(out, 256), (0..256).map(element).collect::<Vec<_>>(), "x{count}{trans}");
+        }
+    }
+}

@@ -69,7 +69,7 @@ ret; }",
 
 #[test]
 fn atomics_give_the_old_value() {
-    let cases: [(&str, &str, u64, &[u64], u64); 22] = [
+    let cases: &[(&str, &str, u64, &[u64], u64)] = &[
         ("add.u32", "b32", 5, &[3], 8),
         ("add.u64", "b64", u64::MAX, &[2], 1),
         ("min.s32", "b32", 5, &[0xffff_ffff], 0xffff_ffff),
@@ -91,9 +91,27 @@ fn atomics_give_the_old_value() {
         ("add.f64", "b64", 1.5_f64.to_bits(), &[0.25_f64.to_bits()], 1.75_f64.to_bits()),
         ("add.noftz.f16", "b16", 0x3c00, &[0x3c00], 0x4000),
         ("add.noftz.f16x2", "b32", 0x3c00_0001, &[0x3c00_0001], 0x4000_0002),
+        ("add.s32", "b32", 0xffff_ffff, &[1], 0),
+        ("add.s64", "b64", u64::MAX, &[1], 0),
+        ("min.u64", "b64", 5, &[u64::MAX], 5),
+        ("min.s64", "b64", 5, &[u64::MAX], u64::MAX),
+        ("max.s32", "b32", 5, &[0xffff_ffff], 5),
+        ("max.u32", "b32", 5, &[0xffff_ffff], 0xffff_ffff),
+        ("and.b64", "b64", 6 << 40, &[3 << 40], 2 << 40),
+        ("or.b32", "b32", 6, &[3], 7),
+        ("xor.b64", "b64", 6, &[u64::MAX], !6),
+        ("exch.b32", "b32", 6, &[3], 3),
+        ("cas.b64", "b64", 1 << 40, &[1 << 40, 9], 9),
+        ("cas.b64", "b64", 1, &[1 << 40, 9], 1),
+        ("cas.b16", "b16", 7, &[6, 9], 7),
+        ("dec.u32", "b32", 5, &[6], 4),
+        ("inc.u32", "b32", 9, &[6], 0),
+        ("add.noftz.f16", "b16", 0x7bff, &[0x7bff], 0x7c00),
+        ("add.noftz.bf16", "b16", 0x3f80, &[0x3b80], 0x3f80),
+        ("add.f32", "b32", 1, &[1], 2),
         ("add.noftz.bf16x2", "b32", 0x3f80_3f80, &[0x3f80_4000], 0x4000_4040),
     ];
-    for (op, ty, old, operands, new) in cases {
+    for &(op, ty, old, operands, new) in cases {
         let operands: Vec<String> = operands.iter().map(u64::to_string).collect();
         for space in ["global", "shared", ""] {
             let dot = if space.is_empty() { "" } else { "." };
@@ -125,6 +143,45 @@ mov.{ty} %b, {};",
 }
 
 #[test]
+fn every_order_and_scope() {
+    let mut body = String::new();
+    let mut count = 0;
+    for order in ["", ".relaxed", ".acquire", ".release", ".acq_rel"] {
+        for scope in ["", ".cta", ".cluster", ".gpu", ".sys"] {
+            for space in ["", ".global"] {
+                body += &format!(
+                    "atom{order}{scope}{space}.add.u32 %r1, [%rd1], 1; red{order}{scope}{space}.add.u32 [%rd1], 1;\n"
+                );
+                count += 2;
+            }
+        }
+    }
+    for (order, access) in
+        [("weak", ""), ("volatile", ""), ("relaxed", ".gpu"), ("acquire", ".cta"), ("acquire", ".sys")]
+    {
+        body += &format!("ld.{order}{access}.global.u32 %r1, [%rd1];\n");
+        let store = order.replace("acquire", "release");
+        body += &format!("st.{store}{access}.global.u32 [%rd1], %r1;\n");
+    }
+    for cache in ["ca", "cg", "cs", "lu", "cv"] {
+        body += &format!("ld.global.{cache}.u32 %r1, [%rd1];\n");
+    }
+    for cache in ["wb", "cg", "cs", "wt"] {
+        body += &format!("st.global.{cache}.u32 [%rd1], %r1;\n");
+    }
+    body += "ld.global.nc.L1::evict_last.L2::128B.u32 %r1, [%rd1+4]; ldu.global.u32 %r1, [%rd1+4]; st.global.u32 [%rd1+8], %r1;\n";
+    for fence in ["membar.cta", "membar.gl", "membar.sys", "fence.sc.cta", "fence.acq_rel.gpu", "fence.acquire.cta"] {
+        body += &format!("{fence};\n");
+    }
+    let bench = Bench::new(&format!(
+        ".visible .entry k(.param .u64 out) {{ .reg .b32 %r<2>; .reg .b64 %rd<2>; ld.param.u64 %rd1, [out]; {body} ret; }}"
+    ));
+    let out = bench.buffer(&[0_u32, 7, 0]);
+    bench.run("k", &Grid::linear(1, 1), &[Arg::U64(out)]);
+    assert_eq!(bench.read::<u32>(out, 3), [count, 7, 7]);
+}
+
+#[test]
 fn asynchronous_copies_fill_with_zeros() {
     let bench = Bench::new(
         ".visible .entry k(.param .u64 in, .param .u64 out) { .shared .align 16 .b8 s[32]; .reg .b32 %r<9>; .reg .b64 %rd<4>;
@@ -138,4 +195,37 @@ ld.shared.v2.u32 {%r2, %r3}, [s+16]; st.global.v2.u32 [%rd2+16], {%r2, %r3}; ret
     let out = bench.buffer(&[9_u32; 6]);
     bench.run("k", &Grid::linear(1, 1), &[Arg::U64(input), Arg::U64(out)]);
     assert_eq!(bench.read::<u32>(out, 6), [1, 2, 3, 4, 1, 0]);
+}
+
+#[test]
+fn atomics_on_vectors_are_one_for_each_element() {
+    // Every thread adds to all elements; old values differ from thread to thread.
+    for (form, register, word, one) in [
+        ("v4.f32", "f32", "b32", 0x3f80_0000_u32),
+        ("v2.f32", "f32", "b32", 0x3f80_0000),
+        ("noftz.v4.f16x2", "b32", "b32", 0x3c00_3c00),
+        ("noftz.v2.bf16x2", "b32", "b32", 0x3f80_3f80),
+    ] {
+        let count: usize = if form.contains("v4") { 4 } else { 2 };
+        let list = |letter: &str| (0..count).map(|i| format!("%{letter}{i}")).collect::<Vec<_>>().join(", ");
+        let ty = form.rsplit('.').next().unwrap();
+        let op = form.trim_end_matches(ty).trim_end_matches('.');
+        let set: String = (0..count).map(|i| format!("mov.{word} %b{i}, {one};")).collect();
+        let bench = Bench::new(&format!(
+            ".visible .entry k(.param .u64 out) {{ .reg .{register} %d<5>, %b<5>; .reg .b64 %rd<4>; ld.param.u64 %rd1, [out]; {set}
+atom.global.add.{op}.{ty} {{{}}}, [%rd1], {{{}}}; red.global.add.{op}.{ty} [%rd1], {{{}}}; ret; }}",
+            list("d"), list("b"), list("b"),
+        ));
+        let out = bench.buffer(&[0_u32; 4]);
+        let counters = bench.run("k", &Grid::linear(1, 16), &[Arg::U64(out)]);
+        // 32 in each type.
+        let wanted = match ty {
+            "f32" => 0x4200_0000,
+            "f16x2" => 0x5000_5000,
+            _ => 0x4200_4200,
+        };
+        let got = bench.read::<u32>(out, 4);
+        assert!(got[..count].iter().all(|&v| v == wanted) && got[count..].iter().all(|&v| v == 0), "{form}: {got:x?}");
+        assert_eq!(counters.atomics, 2 * 16 * count as u64);
+    }
 }
