@@ -13,10 +13,10 @@ use std::sync::Arc;
 /// Counts of elements are below 2^31, so that no index of a kernel overflows.
 pub(crate) const MAX_SIZE: u128 = (1 << 31) - 1;
 
-/// More parameters than any kernel has.
-const MAX_PARAMETERS: usize = 24;
+/// Most parameters of a kernel.
+const MAX_PARAMETERS: usize = 32;
 
-/// A kernel with its arguments.
+/// A kernel with its arguments: those of [`kernels`](crate::kernels).
 ///
 /// # Safety
 /// `describe` pushes the arguments of the contract's parameters, in order, and refuses arrays that are shorter than what the
@@ -210,6 +210,7 @@ impl Stream {
     /// # Safety
     /// The arrays hold what the kernel's text asks for.
     pub unsafe fn launch_trusted<K: Kernel>(&self, kernel: &K, threads: Option<u32>) -> Result<(), Error> {
+        const { assert!(K::CONTRACT.parameters.len() <= MAX_PARAMETERS) };
         let mut call = Call::new(K::CONTRACT, self.device());
         let work = kernel.describe(&mut call)?;
         let function = self.device().function(K::CONTRACT)?;

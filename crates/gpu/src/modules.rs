@@ -24,7 +24,7 @@ const PTX: [(&str, &str); 11] = [
 ];
 
 /// A module's PTX.
-pub(crate) fn text(module: &str) -> Option<&'static str> {
+fn text(module: &str) -> Option<&'static str> {
     PTX.iter().find(|(name, _)| *name == module).map(|&(_, text)| text)
 }
 
@@ -96,4 +96,17 @@ fn attribute_of(function: CUfunction, attribute: Attribute) -> Result<u32, Drive
 /// The driver's limits are positive numbers in signed ones.
 fn unsigned(value: i32) -> u32 {
     u32::try_from(value).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kernel_is_in_the_ptx_that_is_loaded_for_it() {
+        for contract in crate::kernels::contracts() {
+            let entry = format!(".entry {}(", contract.name);
+            assert!(text(contract.module).is_some_and(|text| text.contains(&entry)), "{contract:?}");
+        }
+    }
 }
