@@ -1,11 +1,11 @@
 //! A device and its context.
 
-use crate::driver::{self, checked};
+use crate::driver::{self, check, checked};
 use crate::modules::{Function, Modules};
 use crate::{Contract, Error, Stream, lock};
 use cust::context::{Context, CurrentContext};
 use cust::device::{Device as Handle, DeviceAttribute};
-use cust::sys::{self, CUdeviceptr};
+use cust::sys::{self, CUdevice_attribute, CUdeviceptr};
 use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::ptr::NonNull;
@@ -142,6 +142,17 @@ impl Device {
     /// Makes the context the thread's current one.
     pub(crate) fn bind(&self) -> Result<(), Error> {
         Ok(checked("cuCtxSetCurrent", CurrentContext::set_current(&self.0.context))?)
+    }
+
+    /// Bytes of shared memory that a block may have, if its kernel asks for it.
+    pub(crate) fn shared_memory(&self) -> Result<u32, Error> {
+        // cust has no name for it.
+        let attribute = CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
+        let mut bytes = 0;
+        // SAFETY: the device exists, and the value may be written.
+        let code = unsafe { sys::cuDeviceGetAttribute(&raw mut bytes, attribute, self.0.handle.as_raw()) };
+        check("cuDeviceGetAttribute", code)?;
+        Ok(u32::try_from(bytes).unwrap_or(0))
     }
 
     /// The kernel of a contract, loaded.

@@ -79,11 +79,21 @@ impl Modules {
         let limits = Limits {
             block: of_function(Attribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
             grid: of_device(DeviceAttribute::MaxGridDimX)?,
-            shared: of_device(DeviceAttribute::MaxSharedMemoryPerBlock)?,
+            shared: device.shared_memory()?,
             declared: of_function(Attribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?,
         };
+        allow_shared(raw, &limits).map_err(|error| failed(contract.name, error))?;
         Ok(Function { raw, limits })
     }
+}
+
+/// Lets launches have all the shared memory that the device has for a block: without asking it is 48 KiB.
+fn allow_shared(function: CUfunction, limits: &Limits) -> Result<(), DriverError> {
+    let attribute = Attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+    // It came from an i32.
+    let bytes = limits.shared.saturating_sub(limits.declared) as i32;
+    // SAFETY: the function is loaded.
+    check("cuFuncSetAttribute", unsafe { sys::cuFuncSetAttribute(function, attribute, bytes) })
 }
 
 fn attribute_of(function: CUfunction, attribute: Attribute) -> Result<u32, DriverError> {

@@ -7,6 +7,7 @@ use arith::random::Stream as Draws;
 use common::stream;
 use gpu::kernels::mingru::ScanForward;
 use gpu::kernels::random::{FillDoubleWords, FillNormal, FillUniform, FillWords};
+use gpu::kernels::rollout::Values;
 use gpu::kernels::sum::{DotChunks, JoinSums, SumChunks};
 use gpu::{Buffer, Error, LaunchError, Stream};
 
@@ -180,4 +181,39 @@ fn blocks_that_a_kernel_cannot_have() {
     assert_eq!(out.to_vec(&stream).unwrap(), [3.0]);
     let error = stream.launch(&JoinSums { sums: sums.view().slice(0..0).unwrap(), out: out.view_mut(), n: 0 });
     assert!(matches!(error, Err(Error::Launch(LaunchError::Range { argument: "n", got: 0, .. }))));
+}
+
+#[test]
+fn blocks_have_all_the_shared_memory_of_the_device() {
+    let stream = stream();
+    // One environment, one input, one action, no layers between: value = weight * input + bias, the second output's.
+    let [observations, keep] = [3.0, 1.0].map(|value| Buffer::from_slice(&stream, &[value]).unwrap());
+    let packed = Buffer::from_slice(&stream, &[5.0, 0.5, 7.0, 0.25]).unwrap();
+    let (state, widths) = (Buffer::uninit(stream.device(), 0).unwrap(), Buffer::uninit(stream.device(), 0).unwrap());
+    let mut failed = Buffer::from_slice(&stream, &[u32::MAX]).unwrap();
+    // 64 bytes a column: 256 bytes, and more than the 48 KiB that a block has without asking.
+    for width in [4, 1024] {
+        let mut values = Buffer::uninit(stream.device(), 1).unwrap();
+        let kernel = Values {
+            observations: observations.view(),
+            keep: keep.view(),
+            state: state.view(),
+            packed: packed.view(),
+            widths: widths.view(),
+            values: values.view_mut(),
+            failed: failed.view_mut(),
+            environments: 1,
+            inputs: 1,
+            hidden: 1,
+            encoder: 0,
+            layers: 0,
+            parameters: 4,
+            count: 1,
+            width,
+        };
+        // SAFETY: the parameters are those of this policy, and `width` is large enough.
+        unsafe { stream.launch_trusted(&kernel, None) }.unwrap();
+        assert_eq!(values.to_vec(&stream).unwrap(), [1.75], "{width}");
+    }
+    assert_eq!(failed.to_vec(&stream).unwrap(), [u32::MAX]);
 }
