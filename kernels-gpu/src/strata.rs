@@ -8,6 +8,6 @@ pub fn in_stratum(j: u32, offset: u64, total: u64, m: u32) -> u64 {
     let m = u64::from(m.max(1));
     let high = (numerator >> 64) as u64 % m;
     let middle = high << 32 | (numerator >> 32) as u64 & 0xffff_ffff;
-    let low = middle % m << 32 | numerator as u64 & 0xffff_ffff;
-    middle / m << 32 | low / m
+    let low = ((middle % m) << 32) | (numerator as u64 & 0xffff_ffff);
+    ((middle / m) << 32) | (low / m)
 }

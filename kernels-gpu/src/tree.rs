@@ -27,6 +27,7 @@
 #[path = "../../crates/per-core/src/tree/sum/bins.rs"]
 mod bins;
 mod descend;
+mod distinct;
 mod extremes;
 mod head;
 #[path = "../../crates/per-core/src/tree/order.rs"]
@@ -46,6 +47,7 @@ mod weights;
 /// The priority before alpha of what is no item: `ABSENT` of the host's replay.
 pub const ABSENT: f32 = -1.0;
 
+pub use distinct::seg_tree_sample_distinct_f32;
 pub use extremes::{max_tree_rebuild_f32, max_tree_refresh_f32, min_tree_rebuild_f32, min_tree_refresh_f32};
 pub use head::Head;
 pub use rebuild::{seg_tree_rebuild_f32, seg_tree_survey_f32};

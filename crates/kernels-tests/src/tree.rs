@@ -230,4 +230,18 @@ impl DeviceTree {
         let counters = self.bench.run(kernel, 16 * m, 128, &[&tree[..], &rest].concat());
         (self.bench.read(&out), self.bench.read(&weights), counters)
     }
+
+    /// Draws without replacement from where the position is.
+    ///
+    /// # Panics
+    /// Where the emulator reports something.
+    pub fn sample_distinct(&self, m: usize, (seed, stream): (u64, u64), width: u32) -> (Vec<u32>, Vec<u64>) {
+        let (out, weights) = (self.bench.room::<u32>(m), self.bench.room::<u64>(m));
+        let scratch = self.bench.room::<u64>(8 * m.next_power_of_two());
+        let tree = [(&self.leaves).into(), (&self.nodes).into(), (&self.head).into(), (&self.position).into()];
+        let arrays = [(&scratch).into(), (&out).into(), (&weights).into()];
+        let sizes = [self.size(), Arg::U32(m as u32), Arg::U64(seed), Arg::U64(stream)];
+        self.bench.run("seg_tree_sample_distinct_f32", 1, width, &[&tree[..], &arrays, &sizes].concat());
+        (self.bench.read(&out), self.bench.read(&weights))
+    }
 }

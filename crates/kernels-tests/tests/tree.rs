@@ -3,7 +3,7 @@
 use arith::fixed::Scale;
 use arith::random::Stream;
 use kernels_tests::{DeviceTree, Extremes, NewItems, assert_bits, fault, levels};
-use per_core::SumTree;
+use per_core::{DistinctScratch, SumTree};
 use std::num::NonZero;
 
 const ALPHA: f32 = 0.6;
@@ -354,4 +354,47 @@ fn leaves_that_are_no_weights_become_zero_and_are_told() {
     let mut host = SumTree::new(5000).unwrap();
     host.rebuild(&priorities).unwrap();
     check(&device, &host);
+}
+
+#[test]
+fn draws_without_replacement_are_the_same() {
+    for (capacity, seed) in [1, 2, 17, 300, 5000].into_iter().zip(0..) {
+        // Alike; of all magnitudes, so that there are many rounds; and zeros among them.
+        for kind in 0..3 {
+            let stream = Stream::new(seed, kind);
+            let priority = |i: u64| match kind {
+                0 => 1.0 + stream.uniform(i),
+                1 => arith::powf(2.0, 40.0 * stream.uniform(i)),
+                _ => {
+                    if stream.uniform(i) < 0.5 && i > 0 {
+                        0.0
+                    } else {
+                        stream.uniform_positive(9000 + i)
+                    }
+                }
+            };
+            let priorities: Vec<_> = (0..capacity as u64).map(priority).collect();
+            let (mut device, mut host) = (DeviceTree::new(&priorities), SumTree::new(capacity).unwrap());
+            host.rebuild(&priorities).unwrap();
+            let mut next = u64::MAX - 3;
+            device.bench.write(&device.position, &[next, 0]);
+            for (m, width) in [1, 2, 33, 150, host.positive()].into_iter().zip([32, 64, 1024, 256, 512]) {
+                let m = m.min(host.positive()).min(700);
+                device.bench.options.seed = Some(m as u64);
+                let mut expected = vec![0; m];
+                let stream = Stream::new(3, 9);
+                host.sample_distinct(&stream, next, &mut DistinctScratch::new(m), &mut expected).unwrap();
+                let (out, weights) = device.sample_distinct(m, (3, 9), width);
+                assert_eq!(out, expected, "{m} of {capacity}, kind {kind}");
+                let expected: Vec<_> = expected.iter().map(|&leaf| host.weight(leaf as usize).unwrap()).collect();
+                assert_eq!(weights, expected);
+                next = next.wrapping_add(m as u64);
+                assert_eq!(device.bench.read(&device.position), [next, 0]);
+            }
+            // More than there are.
+            let m = host.positive() + 1;
+            assert_eq!(device.sample_distinct(m, (3, 9), 128), (vec![u32::MAX; m], vec![0; m]));
+            assert_eq!(device.bench.read(&device.position), [next, 0]);
+        }
+    }
 }

@@ -134,7 +134,7 @@ impl Cdf {
             // SAFETY: all lanes come here.
             found = unsafe { self.find(threshold) };
         }
-        if j < m && lane_id() % FANOUT == 0 {
+        if j < m && lane_id().is_multiple_of(FANOUT) {
             // SAFETY: j < m, and no other half-warp has this j.
             unsafe { *out.add(j as usize) = found };
         }

@@ -34,7 +34,7 @@ pub unsafe extern "ptx-kernel" fn cdf_search_f32(
     let valid = threshold < cdf.total();
     // SAFETY: all lanes come here, and the total is the same for all threads.
     let found = if cdf.total() > 0 { unsafe { cdf.find(if valid { threshold } else { 0 }) } } else { NOTHING };
-    if j < m && lane_id() % FANOUT == 0 {
+    if j < m && lane_id().is_multiple_of(FANOUT) {
         // SAFETY: j < m, and no other half-warp has this j.
         unsafe {
             *out.add(j as usize) = if valid { found } else { NOTHING };

@@ -4,6 +4,7 @@
 //! these that they may not be moved to where fewer threads arrive.
 
 pub mod atomic;
+pub mod block;
 pub mod global;
 pub mod grid;
 pub mod look_back;

@@ -10,10 +10,12 @@ pub(super) struct Found {
     pub(super) leaf: u32,
     /// The leaf in fixed point, at the shown scale.
     pub(super) weight: u64,
+    /// Sum of all leaves before it, at the shown scale.
+    pub(super) before: u64,
 }
 
-/// The leaf that holds `threshold`, at the shown scale: the i with `prefix[i - 1] <= threshold < prefix[i]`. Some leaf, where the threshold isn't
-/// below the total. Both halves of a warp search at the same time, each with its own threshold.
+/// The leaf that holds `threshold`, at the shown scale: the i with `prefix[i - 1] <= threshold < prefix[i]`. Some leaf, where
+/// the threshold isn't below the total. Both halves of a warp search at the same time, each with its own threshold.
 ///
 /// # Safety
 /// All lanes of the warp come here, with the same tree; its leaves and nodes are as the module says, and don't change.
@@ -28,7 +30,8 @@ pub(super) unsafe fn descend(
     let blocks = capacity.div_ceil(FANOUT);
     let (mut start, mut level) = top(blocks);
     let child = lane_id() % FANOUT;
-    let (mut at, mut rest) = (0, storage.hide(threshold));
+    let hidden = storage.hide(threshold);
+    let (mut at, mut rest) = (0, hidden);
     loop {
         // SAFETY: a child that is chosen has a sum above zero (or is the first one, which there always is), and so exists.
         let part = unsafe { *nodes.add(((start + at) * FANOUT + child) as usize) };
@@ -45,6 +48,6 @@ pub(super) unsafe fn descend(
     // SAFETY: as above.
     let part = storage.stored().quantize(unsafe { *leaves.add((at * FANOUT + child) as usize) });
     // SAFETY: the caller's.
-    let (chosen, weight, _) = unsafe { step(part, rest) };
-    Found { leaf: at * FANOUT + chosen, weight: storage.reveal(weight) }
+    let (chosen, weight, rest) = unsafe { step(part, rest) };
+    Found { leaf: at * FANOUT + chosen, weight: storage.reveal(weight), before: storage.reveal(hidden - rest) }
 }

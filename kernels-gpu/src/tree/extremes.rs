@@ -129,7 +129,7 @@ impl<O: Order> Tree<O> {
 unsafe fn set(active: bool, element: *mut u32, key: u32) -> bool {
     let mut changed = 0;
     // SAFETY: only atomic operations access elements.
-    if active && lane_id() % FANOUT == 0 && unsafe { load_u32(element) } != key {
+    if active && lane_id().is_multiple_of(FANOUT) && unsafe { load_u32(element) } != key {
         // SAFETY: as above.
         unsafe { store_u32(element, key) };
         changed = 1;

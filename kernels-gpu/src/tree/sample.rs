@@ -15,20 +15,30 @@ pub const NOTHING: u32 = u32::MAX;
 
 /// What all searches read.
 #[derive(Clone, Copy)]
-struct Tree {
-    leaves: *const f32,
-    nodes: *const u64,
-    head: *const Head,
-    capacity: u32,
+pub(super) struct Tree {
+    pub(super) leaves: *const f32,
+    pub(super) nodes: *const u64,
+    pub(super) head: *const Head,
+    pub(super) capacity: u32,
 }
 
 impl Tree {
+    /// The two scales.
+    ///
+    /// # Safety
+    /// As the kernels.
+    #[inline(always)]
+    pub(super) unsafe fn storage(self) -> Storage {
+        // SAFETY: the caller's.
+        unsafe { storage(self.head, self.capacity) }
+    }
+
     /// The sum of all leaves at the shown scale, 0 where the sums don't serve.
     ///
     /// # Safety
     /// As the kernels.
     #[inline(always)]
-    unsafe fn total(self, storage: Storage) -> u64 {
+    pub(super) unsafe fn total(self, storage: Storage) -> u64 {
         // SAFETY: the caller's.
         unsafe { if (*self.head).ready != 0 { storage.reveal((*self.head).total) } else { 0 } }
     }
@@ -43,10 +53,10 @@ unsafe fn search(tree: Tree, (out, weights): (*mut u32, *mut u64), m: u32, thres
     let j = (index_1d() / FANOUT as usize) as u32;
     // SAFETY: the caller's.
     let (storage, total) = unsafe {
-        let storage = storage(tree.head, tree.capacity);
+        let storage = tree.storage();
         (storage, tree.total(storage))
     };
-    let mut found = Found { leaf: NOTHING, weight: 0 };
+    let mut found = Found { leaf: NOTHING, weight: 0, before: 0 };
     // The same for all threads.
     if total > 0 && m > 0 {
         // Halves without work make the last search, since warps go together.
@@ -54,7 +64,7 @@ unsafe fn search(tree: Tree, (out, weights): (*mut u32, *mut u64), m: u32, thres
         // SAFETY: all lanes come here.
         found = unsafe { descend(tree.leaves, tree.nodes, tree.capacity, storage, threshold) };
     }
-    if j < m && lane_id() % FANOUT == 0 {
+    if j < m && lane_id().is_multiple_of(FANOUT) {
         // SAFETY: j < m, and no other half-warp has this j.
         unsafe {
             *out.add(j as usize) = found.leaf;

@@ -150,6 +150,20 @@ kernels! {
     }
     where [capacity => 1..=MAX_SIZE] work Work::threads(m * FANOUT), block ANY;
 
+    /// Draws without replacement: `seg_tree_sample_distinct_f32`. They take block `position.next` of the stream (`seed`,
+    /// `stream`).
+    trusted SampleDistinct() ["seg_tree_sample_distinct_f32"] {
+        leaves: read [f32; leaves_len(capacity)],
+        nodes: read [u64; nodes_len(capacity)],
+        head: read [Head; 1],
+        position: update [Position; 1],
+        scratch: write [u64; 8 * m.next_power_of_two()],
+        out: write [u32; m],
+        weights: write [u64; m],
+        capacity: size, m: size, seed: u64, stream: u64,
+    }
+    where [capacity => 1..=MAX_SIZE] work Work::blocks(1), block Block::Any { usual: 1024, most: 1024 };
+
     /// Takes items out: `seg_tree_remove_f32`.
     trusted Remove() ["seg_tree_remove_f32"] {
         leaves: update [f32; leaves_len(capacity)],
