@@ -1,0 +1,64 @@
+//! Trees, CDFs and a replay's rows. `counts_tree.rs` asserts what they have to be.
+
+use arith::random::Stream;
+use kernels_tests::table::Row;
+use kernels_tests::{Arg, Bench, DeviceCdf, DeviceTree};
+use std::num::NonZero;
+
+/// Updates, draws, rows.
+const M: usize = 1024;
+
+fn indices(capacity: usize) -> Vec<u32> {
+    (0..M as u64).map(|j| Stream::new(1, 1).bounded(j, capacity as u64) as u32).collect()
+}
+
+fn trees() -> Vec<Row> {
+    let mut rows = Vec::new();
+    for capacity in [1 << 17, 1 << 20] {
+        let mut device = DeviceTree::new(&vec![0.5; capacity]);
+        // Leaves that come twice are claimed in the order of threads.
+        device.bench.options.threads = NonZero::new(1);
+        let td: Vec<f32> = (0..M as u64).map(|j| Stream::new(2, 2).uniform(j)).collect();
+        let case = format!("{M} of {capacity} leaves");
+        let update = device.update(&indices(capacity), &td, (0.6, 1e-3), 128);
+        rows.push(Row::new("seg_tree_update_f32", &case, update, None));
+        for kernel in ["seg_tree_sample_f32", "seg_tree_sample_stratified_f32"] {
+            rows.push(Row::new(kernel, &case, device.sample(kernel, M, (1, 2)).2, None));
+        }
+    }
+    rows
+}
+
+fn cdf() -> Vec<Row> {
+    let n = 1 << 18;
+    let mut device = DeviceCdf::new(Bench::new("cdf"), &vec![0.5; n]);
+    // Blocks one after the other: none looks for another's sum more than once.
+    device.bench.options.threads = NonZero::new(1);
+    let [survey, build] = device.build();
+    let (case, weights) = (format!("{n} weights"), 4 * n as u64);
+    // A key of 8 bytes before each 16 weights.
+    let keys = weights / 8;
+    vec![
+        Row::new("cdf_survey_f32", &case, survey, Some(weights)),
+        Row::new("cdf_build_f32", &case, build, Some(weights + keys)),
+    ]
+}
+
+/// Rows of 256 bytes.
+fn gather() -> Row {
+    let bench = Bench::new("replay");
+    let (capacity, stride) = (1 << 16, 256);
+    let records = bench.buffer(&vec![1_u8; capacity * stride]);
+    let slots = bench.buffer(&indices(capacity));
+    let out = bench.room::<u8>(M * stride);
+    let words = |bytes: usize| Arg::U32((bytes / 16) as u32);
+    let sizes = [words(stride), words(0), words(stride), Arg::U32(capacity as u32), Arg::U32(M as u32)];
+    let args = [&[(&records).into(), (&slots).into(), (&out).into()][..], &sizes].concat();
+    let counters = bench.run("replay_gather_u128", M * stride / 16, 128, &args);
+    Row::new("replay_gather_u128", format!("{M} rows of {stride} bytes"), counters, Some((M * (2 * stride + 4)) as u64))
+}
+
+/// The rows of the document.
+pub(crate) fn rows() -> Vec<Row> {
+    [trees(), cdf(), vec![gather()]].concat()
+}
