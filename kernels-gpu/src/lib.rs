@@ -15,6 +15,7 @@
 //! | `replay` | rows of a replay's items: insert, gather; their numbers and slots |
 //! | `mingru` | the minGRU scan |
 //! | `advantage` | generalized advantage estimation, V-trace |
+//! | `loss` | the loss of PPO and its gradient |
 //! | `optim` | a step of Adam |
 //! | `rollout` | a step of the trainer's rollout: policy and draw of an action |
 //!
@@ -46,6 +47,8 @@ macro_rules! unrolled {
 pub mod advantage;
 #[cfg(any(feature = "cdf", feature = "resample", feature = "tree"))]
 pub mod blocks;
+#[cfg(any(feature = "loss", feature = "rollout"))]
+pub mod categorical;
 #[cfg(any(feature = "cdf", feature = "resample"))]
 pub mod cdf;
 pub mod device;
@@ -55,10 +58,12 @@ pub mod draws;
 pub mod fault;
 #[cfg(feature = "gemm")]
 pub mod gemm;
-#[cfg(any(feature = "rollout", feature = "sum"))]
+#[cfg(any(feature = "loss", feature = "rollout", feature = "sum"))]
 pub mod join;
 #[cfg(any(feature = "cdf", feature = "tree"))]
 pub mod levels;
+#[cfg(feature = "loss")]
+pub mod loss;
 #[cfg(feature = "map")]
 pub mod map;
 #[cfg(feature = "mingru")]

@@ -19,8 +19,6 @@ mod activation;
 #[path = "../../crates/mingru/src/cell.rs"]
 #[allow(dead_code)]
 mod cell;
-#[path = "../../crates/trainer/src/loss/softmax.rs"]
-mod softmax;
 #[path = "../../crates/trainer/src/streams.rs"]
 #[allow(dead_code)]
 mod streams;

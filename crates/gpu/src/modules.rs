@@ -9,10 +9,11 @@ use std::collections::HashMap;
 use std::sync::{Mutex, RwLock};
 
 /// Modules of `kernels-gpu/ptx` by name. (`map` is for tests of the compiler.)
-const PTX: [(&str, &str); 11] = [
+const PTX: [(&str, &str); 12] = [
     ("advantage", include_str!("../ptx/advantage.ptx")),
     ("cdf", include_str!("../ptx/cdf.ptx")),
     ("gemm", include_str!("../ptx/gemm.ptx")),
+    ("loss", include_str!("../ptx/loss.ptx")),
     ("mingru", include_str!("../ptx/mingru.ptx")),
     ("optim", include_str!("../ptx/optim.ptx")),
     ("random", include_str!("../ptx/random.ptx")),

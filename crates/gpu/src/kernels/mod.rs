@@ -6,6 +6,7 @@ pub mod advantage;
 mod blocks;
 pub mod cdf;
 pub mod gemm;
+pub mod loss;
 mod macros;
 mod matrix;
 pub mod mingru;
@@ -52,6 +53,7 @@ pub fn contracts() -> impl Iterator<Item = &'static Contract> {
         advantage::CONTRACTS,
         cdf::CONTRACTS,
         gemm::CONTRACTS,
+        loss::CONTRACTS,
         mingru::CONTRACTS,
         optim::CONTRACTS,
         random::CONTRACTS,

@@ -2,6 +2,7 @@
 
 pub mod categorical;
 mod error;
+mod formula;
 pub mod gaussian;
 mod normalize;
 mod ppo;
@@ -13,6 +14,7 @@ mod tile;
 
 pub use categorical::Logits;
 pub use error::Error;
+pub use formula::LossSettings;
 pub use normalize::{explained_variance, normalize};
 pub use ppo::{Ppo, PpoRows, ppo_rows};
 pub use terms::{Statistics, TermRows, Terms};

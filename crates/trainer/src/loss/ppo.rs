@@ -1,10 +1,10 @@
 //! The clipped PPO loss and its gradient, row by row.
 
-use arith::fma;
 use arith::simd::{Isa, Kernel};
 
 use super::categorical::{FEW, Logits, MAX_ACTIONS, SOME, first_bad, padded, same_length};
 use super::error::Error;
+use super::formula::{LossSettings, RowInputs, d_logit, row_loss};
 use super::terms::TermRows;
 use super::tile::{LANES, Lane, Tile, lanes_only, store};
 
@@ -47,9 +47,6 @@ pub struct PpoRows<'a> {
     /// w: importance weights; 1 where rows are drawn uniformly.
     pub weights: &'a [f32],
 }
-
-/// Bounds of the log-ratio: a ratio stays within [2e-9, 4.9e8].
-const MAX_LOG_RATIO: f32 = 20.0;
 
 /// The loss of PPO (Schulman et al. 2017, arXiv:1707.06347, equations 7 and 9) with value clipping, for a block of rows
 /// of a minibatch of N: gradients with respect to logits and value, and each row's terms.
@@ -168,7 +165,13 @@ impl<const CAP: usize> Kernel for Block<'_, CAP> {
     fn run(self) -> Option<usize> {
         let Self { ppo, total, rows, d_output, terms } = self;
         let count = rows.output.actions();
-        let inverse_n = 1.0 / total as f32;
+        let settings = LossSettings {
+            clip: ppo.clip,
+            value_clip: ppo.value_clip.unwrap_or(f32::INFINITY),
+            value_coefficient: ppo.value_coefficient,
+            entropy_coefficient: ppo.entropy_coefficient,
+            inverse_n: 1.0 / total as f32,
+        };
         let mut tile = Tile::<CAP>::new();
         let mut bad = None;
         for first in (0..rows.output.rows()).step_by(LANES) {
@@ -197,42 +200,26 @@ impl<const CAP: usize> Kernel for Block<'_, CAP> {
             let mut d_value: Lane = [0.0; LANES];
             let mut all: Lane = [0.0; LANES];
             for lane in 0..LANES {
-                let (a, w) = (advantages[lane], weights[lane]);
-                let k = w * inverse_n;
-
-                let log_ratio = log_probs[lane] - old_log_probs[lane];
-                let log_ratio = if log_ratio > MAX_LOG_RATIO { MAX_LOG_RATIO } else { log_ratio };
-                let log_ratio = if log_ratio < -MAX_LOG_RATIO { -MAX_LOG_RATIO } else { log_ratio };
-                let ratio = arith::exp(log_ratio);
-                let (low, high) = (1.0 - ppo.clip, 1.0 + ppo.clip);
-                let inside = if ratio < low { low } else { ratio };
-                let inside = if inside > high { high } else { inside };
-                let (surrogate, bound) = (ratio * a, inside * a);
-                let flows = surrogate <= bound;
-                policy[lane] = -(w * if flows { surrogate } else { bound });
-                gain[lane] = if flows { -(k * surrogate) } else { 0.0 };
-                ratios[lane] = ratio;
-                clipped[lane] = if ratio == inside { 0.0 } else { 1.0 };
-                kl[lane] = k3(ratio, log_ratio);
-                bonus[lane] = k * ppo.entropy_coefficient;
-
-                let v = values[lane];
-                let error = v - returns[lane];
-                let square = error * error;
-                let moved = v - old_values[lane];
-                let range = ppo.value_clip.unwrap_or(f32::INFINITY);
-                let v_clipped = if moved > range { old_values[lane] + range } else { v };
-                let v_clipped = if moved < -range { old_values[lane] - range } else { v_clipped };
-                let clipped_error = v_clipped - returns[lane];
-                let clipped_square = clipped_error * clipped_error;
-                let flows = square >= clipped_square;
-                value_loss[lane] = w * (0.5 * if flows { square } else { clipped_square });
-                d_value[lane] = if flows { (k * ppo.value_coefficient) * error } else { 0.0 };
-
-                // Not finite if any of them is not; clamps must hide neither a masked action nor an infinity.
-                let losses = (policy[lane] + value_loss[lane]) + (entropies[lane] + kl[lane]);
-                let known = old_log_probs[lane].is_finite() & old_values[lane].is_finite();
-                all[lane] = if known { losses + log_probs[lane] } else { f32::NAN };
+                let row = RowInputs {
+                    log_prob: log_probs[lane],
+                    entropy: entropies[lane],
+                    value: values[lane],
+                    old_log_prob: old_log_probs[lane],
+                    old_value: old_values[lane],
+                    advantage: advantages[lane],
+                    target: returns[lane],
+                    weight: weights[lane],
+                };
+                let loss = row_loss(&settings, &row);
+                policy[lane] = loss.policy;
+                value_loss[lane] = loss.value;
+                kl[lane] = loss.kl;
+                clipped[lane] = loss.clipped;
+                ratios[lane] = loss.ratio;
+                gain[lane] = loss.gain;
+                bonus[lane] = loss.bonus;
+                d_value[lane] = loss.d_value;
+                all[lane] = loss.all;
             }
 
             bad = bad.or(first_bad(&all).map(|lane| first + lane));
@@ -242,11 +229,9 @@ impl<const CAP: usize> Kernel for Block<'_, CAP> {
                 lanes_only();
                 let mut d: Lane = [0.0; LANES];
                 for lane in 0..LANES {
-                    let p = tile.prob(a, lane);
-                    let spread = bonus[lane] * p * (tile.log_prob(a, lane) + entropies[lane]);
-                    let spread = if p == 0.0 { 0.0 } else { spread };
-                    let hit = if chosen[lane] == a as u32 { 1.0 } else { 0.0 };
-                    d[lane] = fma(gain[lane], hit - p, spread);
+                    let (p, log_prob) = (tile.prob(a, lane), tile.log_prob(a, lane));
+                    let is_action = chosen[lane] == a as u32;
+                    d[lane] = d_logit(gain[lane], bonus[lane], is_action, p, log_prob, entropies[lane]);
                 }
                 tile.shifted[a] = d;
             }
@@ -267,21 +252,4 @@ impl<const CAP: usize> Kernel for Block<'_, CAP> {
         }
         bad
     }
-}
-
-/// `(r - 1) - ln r` with r = exp(x) (Schulman, "Approximating KL divergence", 2020): by its series for |x| < 1/2, where
-/// the subtraction cancels; never negative, 0 for x = 0.
-#[inline(always)]
-fn k3(ratio: f32, x: f32) -> f32 {
-    // x^2 sum_k x^k / (k + 2)!
-    let q = fma(x, 1.0 / 362_880.0, 1.0 / 40_320.0);
-    let q = fma(q, x, 1.0 / 5_040.0);
-    let q = fma(q, x, 1.0 / 720.0);
-    let q = fma(q, x, 1.0 / 120.0);
-    let q = fma(q, x, 1.0 / 24.0);
-    let q = fma(q, x, 1.0 / 6.0);
-    let q = fma(q, x, 0.5);
-    let near = q * (x * x);
-    let far = (ratio - 1.0) - x;
-    if x.abs() < 0.5 { near } else { far }
 }

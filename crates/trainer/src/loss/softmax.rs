@@ -13,6 +13,19 @@ pub(crate) fn log_prob(shifted: f32, log_sum: f32) -> f32 {
     shifted - log_sum
 }
 
+/// `p_a = e_a * (1 / s)`.
+#[inline(always)]
+pub(crate) fn prob(exp: f32, inverse: f32) -> f32 {
+    exp * inverse
+}
+
+/// `-(p_a * ln p_a)`: what an action adds to the entropy, 0 if it has no probability.
+#[inline(always)]
+pub(crate) fn entropy_term(prob: f32, log_prob: f32) -> f32 {
+    let term = -(prob * log_prob);
+    if prob == 0.0 { 0.0 } else { term }
+}
+
 /// `2^S`: 2^31 over the next power of two of the number of actions (1 to 1,024), at most 2^30, so that weights fit i32
 /// and their totals u32.
 #[inline(always)]

@@ -89,7 +89,7 @@ impl<const CAP: usize> Tile<CAP> {
     /// `p_a`.
     #[inline(always)]
     pub(super) fn prob(&self, action: usize, lane: usize) -> f32 {
-        self.exps[action][lane] * self.inverse[lane]
+        softmax::prob(self.exps[action][lane], self.inverse[lane])
     }
 
     /// Log-probability of each row's action; NaN where there is no such action.
@@ -113,9 +113,8 @@ impl<const CAP: usize> Tile<CAP> {
             lanes_only();
             let partial = self.sum.lanes(a);
             for lane in 0..LANES {
-                let p = self.exps[a][lane] * self.inverse[lane];
-                let term = -(p * softmax::log_prob(self.shifted[a][lane], self.log_sum[lane]));
-                partial[lane] += if p == 0.0 { 0.0 } else { term };
+                let p = softmax::prob(self.exps[a][lane], self.inverse[lane]);
+                partial[lane] += softmax::entropy_term(p, softmax::log_prob(self.shifted[a][lane], self.log_sum[lane]));
             }
         }
         self.sum.finish(actions)
