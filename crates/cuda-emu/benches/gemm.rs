@@ -1,4 +1,4 @@
-//! Lane-instructions per second of a tiled GEMM on one thread: `cargo bench -p cuda-emu`.
+//! Lane-instructions per second of a tiled GEMM on one thread, and on all: `cargo bench -p cuda-emu`.
 #![allow(missing_docs)]
 
 use std::hint::black_box;
@@ -25,10 +25,15 @@ fn gemm(c: &mut Criterion) {
     let grid = Grid { blocks: [SIDE / 16, SIDE / 16, 1], threads: [16, 16, 1], shared_bytes: 0 };
     let mut group = c.benchmark_group("gemm_tiled");
     group.sample_size(10).measurement_time(Duration::from_secs(2)).warm_up_time(Duration::from_millis(500));
-    for (name, checks, counters) in
-        [("plain", Checks::NONE, false), ("counters", Checks::NONE, true), ("all checks", Checks::ALL, true)]
-    {
-        let options = Options { checks, counters, threads: NonZero::new(1), ..Options::default() };
+    let one = NonZero::new(1);
+    for (name, checks, counters, threads) in [
+        ("plain", Checks::NONE, false, one),
+        ("counters", Checks::NONE, true, one),
+        ("counters, all threads", Checks::NONE, true, None),
+        ("all checks", Checks::ALL, true, one),
+        ("all checks, all threads", Checks::ALL, true, None),
+    ] {
+        let options = Options { checks, counters, threads, ..Options::default() };
         let counted = Options { counters: true, ..options.clone() };
         let run = |options: &Options| device.launch(&module, "gemm_tiled", &grid, &parameters, options);
         let instructions = run(&counted).expect("the kernel runs").lane_instructions;

@@ -397,3 +397,41 @@ ret; }",
     bench.run("k", &Grid::linear(1, 1), &[]);
     assert_eq!(bench.device.take_output(), "0 0");
 }
+
+/// What many read at once, one may not write: the reads of a word by all lanes, by another warp, and by one lane again.
+#[test]
+fn one_writes_what_many_read() {
+    for (reads, writer) in [
+        ("ld.shared.u32 %r4, [tile];", 0),
+        ("ld.shared.u32 %r4, [tile];", 40),
+        ("setp.lt.u32 %p2, %r1, 32; @%p2 ld.shared.u32 %r4, [tile];", 40),
+        ("setp.eq.u32 %p2, %r1, 7; @%p2 ld.shared.u32 %r4, [tile];", 8),
+        ("ld.shared.v4.u32 {%r4, %r5, %r6, %r7}, [tile];", 63),
+    ] {
+        for (wait, races) in [("", true), ("bar.sync 0;", false)] {
+            let body = format!(
+                "setp.lt.u32 %p1, %r1, 16; @%p1 st.shared.u32 [%r3], %r1; bar.sync 0; {reads} {wait}
+setp.eq.u32 %p3, %r1, {writer}; @%p3 st.shared.u32 [tile], 99;"
+            );
+            let result = kernel(&body).try_run("k", &Grid::linear(1, 64), &[Arg::U64(0)]);
+            let found =
+                matches!(&result, Err(LaunchError::Fault(fault)) if matches!(fault.kind, FaultKind::Race { .. }));
+            assert_eq!(found, races, "{body}: {result:?}");
+        }
+    }
+    // The only reader may write.
+    kernel("st.shared.u32 [%r3], 1; ld.shared.u32 %r4, [%r3]; st.shared.u32 [%r3], %r4;").run(
+        "k",
+        &Grid::linear(1, 64),
+        &[Arg::U64(0)],
+    );
+    // Of global memory too.
+    for (wait, races) in [("", true), ("bar.sync 0;", false)] {
+        let bench = kernel(&format!(
+            "ld.global.u32 %r4, [%rd1]; {wait}
+setp.eq.u32 %p3, %r1, 40; @%p3 st.global.u32 [%rd1], 99;"
+        ));
+        let result = bench.try_run("k", &Grid::linear(1, 64), &[Arg::U64(bench.buffer(&[0_u32; 8]))]);
+        assert_eq!(result.is_err(), races, "{result:?}");
+    }
+}

@@ -51,6 +51,12 @@ impl Record {
         Self(self.0 & !(31 << 15) | (lane as u64) << 15)
     }
 
+    /// The same, when others have read as well.
+    #[inline(always)]
+    pub(super) fn with_others(self) -> Self {
+        Self(self.0 | 1)
+    }
+
     /// Whether it is of the block and the thread of the other one.
     #[inline(always)]
     pub(super) fn is_of(self, other: Self) -> bool {
@@ -86,11 +92,11 @@ impl Record {
         (self.0 >> 6) as u32 & FENCES
     }
 
-    fn bytes(self) -> u8 {
+    pub(super) fn bytes(self) -> u8 {
         (self.0 >> 2) as u8 & 15
     }
 
-    fn is_atomic(self) -> bool {
+    pub(super) fn is_atomic(self) -> bool {
         self.0 >> 1 & 1 != 0
     }
 
@@ -144,7 +150,7 @@ impl Record {
         if common == 0 || self.is_ordered_before(by, fences) {
             return next;
         }
-        Self(Self::new(by, own, common).0 | 1)
+        Self::new(by, own, common).with_others()
     }
 }
 

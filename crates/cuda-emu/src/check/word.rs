@@ -59,11 +59,19 @@ impl<'c> WarpAccess<'c> {
         if !self.follows(write) && !write.is_of(own) {
             return None;
         }
-        // Other lanes have read it in this epoch, as they do when all read one word.
-        if read.is_shared() && read.of_lane(0).0 == self.base.of_lane(0).0 | 1 {
-            return Some(read);
+        if self.follows(read) {
+            return Some(own);
         }
-        if self.follows(read) || read.0 == own.0 { Some(own) } else { None }
+        // Whether a message of another block orders its read is asked elsewhere.
+        let foreign = read.block() != own.block() && self.by.informed;
+        if read.is_atomic() || read.bytes() != WHOLE || foreign {
+            return None;
+        }
+        if read.is_of(own) {
+            return Some(if read.epoch() == own.epoch() { read } else { own });
+        }
+        // Others have read it at the same time, as they do when all read one word.
+        Some(own.with_others())
     }
 
     /// The record after a write, if this is the common case.
