@@ -1,8 +1,8 @@
-//! Trees, CDFs and a replay's rows. `counts_tree.rs` asserts what they have to be.
+//! Trees, CDFs, resampling and a replay's rows. `counts_tree.rs` asserts what they have to be.
 
 use arith::random::Stream;
 use kernels_tests::table::Row;
-use kernels_tests::{Arg, Bench, DeviceCdf, DeviceTree};
+use kernels_tests::{Arg, Bench, DeviceCdf, DeviceTree, Extremes};
 use std::num::NonZero;
 
 /// Updates, draws, rows.
@@ -20,8 +20,12 @@ fn trees() -> Vec<Row> {
         device.bench.options.threads = NonZero::new(1);
         let td: Vec<f32> = (0..M as u64).map(|j| Stream::new(2, 2).uniform(j)).collect();
         let case = format!("{M} of {capacity} leaves");
+        let smallest = Extremes::new(&device.bench, "min", capacity);
+        smallest.rebuild(&device.bench, &device.leaves);
         let update = device.update(&indices(capacity), &td, (0.6, 1e-3), 128);
         rows.push(Row::new("seg_tree_update_f32", &case, update, None));
+        let refresh = smallest.refresh(&device.bench, &device.leaves, &indices(capacity), 128);
+        rows.push(Row::new("min_tree_refresh_f32", &case, refresh, None));
         for kernel in ["seg_tree_sample_f32", "seg_tree_sample_stratified_f32"] {
             rows.push(Row::new(kernel, &case, device.sample(kernel, M, (1, 2)).2, None));
         }
@@ -44,6 +48,24 @@ fn cdf() -> Vec<Row> {
     ]
 }
 
+/// As many draws as weights.
+fn residual() -> Row {
+    let n = 1 << 16;
+    let weights: Vec<_> = (0..n as u64).map(|i| Stream::new(3, 3).uniform_positive(i)).collect();
+    let mut device = DeviceCdf::new(Bench::new("cdf").with("resample"), &weights);
+    // As above.
+    device.bench.options.threads = NonZero::new(1);
+    device.build();
+    let out = device.bench.room::<u32>(n);
+    let mut args = device.args().to_vec();
+    args.extend([Arg::from(&device.position), Arg::U64(0), (&device.scratch.0).into(), (&device.scratch.1).into()]);
+    args.extend([Arg::from(&out), device.size(), device.size(), Arg::U64(1), Arg::U64(2)]);
+    let kernel = "resample_residual_systematic_f32";
+    let counters = device.bench.run(kernel, 256 * n.div_ceil(4096), 256, &args);
+    // Weights, keys and ancestors.
+    Row::new(kernel, format!("{n} of {n} weights"), counters, Some((4 * n + n / 2 + 4 * n) as u64))
+}
+
 /// Rows of 256 bytes.
 fn gather() -> Row {
     let bench = Bench::new("replay");
@@ -60,5 +82,5 @@ fn gather() -> Row {
 
 /// The rows of the document.
 pub(crate) fn rows() -> Vec<Row> {
-    [trees(), cdf(), vec![gather()]].concat()
+    [trees(), cdf(), vec![residual(), gather()]].concat()
 }
