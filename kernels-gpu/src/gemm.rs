@@ -115,7 +115,7 @@ unsafe fn step<L: Order, R: Order>(sums: &mut Accumulators, tiles: Tiles, k: u32
 /// As the kernels.
 #[inline(always)]
 unsafe fn store(out: Out, sums: Accumulators, row: u32, col: u32) {
-    let aligned = out.data.addr() % 16 == 0 && out.stride % 4 == 0;
+    let aligned = out.data.addr().is_multiple_of(16) && out.stride.is_multiple_of(4);
     let put = |row: u32, sums: [f32; 8]| {
         if row < out.m {
             let [a, b, c, d, e, f, g, h] = sums;

@@ -51,6 +51,10 @@ pub mod blocks;
 pub mod categorical;
 #[cfg(any(feature = "cdf", feature = "resample"))]
 pub mod cdf;
+#[cfg(any(feature = "mingru", feature = "rollout"))]
+#[path = "../../crates/mingru/src/cell.rs"]
+#[allow(dead_code, reason = "not every kernel has a use for every formula")]
+mod cell;
 pub mod device;
 #[cfg(any(feature = "cdf", feature = "resample", feature = "tree"))]
 pub mod draws;

@@ -4,10 +4,6 @@ mod forward;
 mod reference;
 mod tiled;
 
-// Some of its functions belong to other kernels.
-#[allow(dead_code)]
-#[path = "../../crates/mingru/src/cell.rs"]
-mod cell;
 #[path = "../../crates/mingru/src/storage.rs"]
 mod storage;
 

@@ -16,9 +16,6 @@ mod layers;
 #[path = "../../crates/trainer/src/activation.rs"]
 #[allow(dead_code)]
 mod activation;
-#[path = "../../crates/mingru/src/cell.rs"]
-#[allow(dead_code)]
-mod cell;
 #[path = "../../crates/trainer/src/streams.rs"]
 #[allow(dead_code)]
 mod streams;

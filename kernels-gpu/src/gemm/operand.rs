@@ -102,7 +102,7 @@ pub(super) struct Operand<O> {
 impl<O: Order> Operand<O> {
     #[inline(always)]
     pub(super) fn new(data: *const f32, stride: u32, extent: u32) -> Self {
-        let aligned = data.addr() % 16 == 0 && stride % 4 == 0;
+        let aligned = data.addr().is_multiple_of(16) && stride.is_multiple_of(4);
         Self { data, stride: stride as usize, extent, aligned, order: PhantomData }
     }
 

@@ -1,8 +1,8 @@
 //! The forward scan: one thread a row of the batch and unit.
 
-use super::cell;
 use super::storage::Storage;
 use super::{At, Shape};
+use crate::cell;
 
 /// Pointers of the forward scan, in the order of the kernels' parameters.
 #[derive(Clone, Copy)]

@@ -1,8 +1,8 @@
 //! The backward scan step by step: the bits that a faster one must have.
 
-use super::cell;
 use super::storage::Storage;
 use super::{At, Shape};
+use crate::cell;
 
 /// Pointers of the backward scan, in the order of the kernels' parameters.
 #[derive(Clone, Copy)]

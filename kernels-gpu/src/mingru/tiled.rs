@@ -11,9 +11,9 @@
 //! During 2 a block leaves most of its multiprocessor to other blocks, so it does without a second buffer for the next
 //! window. Every element of the sequences is read once and written once.
 
-use super::cell::{self, Gates, Highway};
 use super::storage::Storage;
 use super::{At, Shape};
+use crate::cell::{self, Gates, Highway};
 use crate::device::shared::SharedArray;
 use crate::device::thread::{block_dim_x, block_idx_x, sync_threads, thread_idx_x};
 use crate::device::trap;

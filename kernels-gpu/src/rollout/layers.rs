@@ -1,6 +1,7 @@
 //! The policy's layers, for the environments of a block.
 
-use super::{Group, ROWS, Rows, THREADS, activation, cell};
+use super::{Group, ROWS, Rows, THREADS, activation};
+use crate::cell;
 use crate::device::shared::SharedArray;
 use crate::device::thread::{sync_threads, thread_idx_x};
 use crate::device::trap;
@@ -56,6 +57,7 @@ macro_rules! for_each_row {
 /// # Safety
 /// There are these weights, and the rows aren't written before the next barrier.
 #[inline(always)]
+#[allow(clippy::needless_range_loop, reason = "all loops go through the same small numbers, whatever they index")]
 unsafe fn chains<const G: usize, const R: usize>(
     x: SharedArray<f32>,
     width: u32,
@@ -184,6 +186,7 @@ impl Policy {
     /// # Safety
     /// As the kernels; `weights` is (H, 3H).
     #[inline(always)]
+    #[allow(clippy::too_many_arguments, reason = "two layers, and how states are reached")]
     unsafe fn recur(
         self,
         group: Group,

@@ -19,10 +19,8 @@ pub unsafe extern "ptx-kernel" fn sum_cols_f32(a: *const f32, out: *mut f32, row
     if row >= rows as usize {
         return;
     }
-    let mut tree = Levels::new();
-    let mut first = 0;
-    while first < cols {
-        let end = cols.min(first + CHUNK as u32);
+    let chunk = |first: u32| {
+        let end = cols.min(first.saturating_add(CHUNK as u32));
         let (mut sum, mut col) = (0.0, first + lane);
         while col < end {
             // SAFETY: there is such an element.
@@ -30,12 +28,23 @@ pub unsafe extern "ptx-kernel" fn sum_cols_f32(a: *const f32, out: *mut f32, row
             col += LANES;
         }
         // SAFETY: the whole warp has this row.
-        tree.push(unsafe { join(sum, lane, LANES) });
-        first = first.saturating_add(CHUNK as u32);
+        unsafe { join(sum, lane, LANES) }
+    };
+    let mut sum = chunk(0);
+    // Most rows are one chunk, and need no tree.
+    if cols > CHUNK as u32 {
+        let mut tree = Levels::new();
+        tree.push(sum);
+        let mut first = CHUNK as u32;
+        while first < cols {
+            tree.push(chunk(first));
+            first = first.saturating_add(CHUNK as u32);
+        }
+        sum = tree.finish();
     }
     if lane == 0 {
         // SAFETY: there is such a row, and no other warp has it.
-        unsafe { *out.add(row) = tree.finish() };
+        unsafe { *out.add(row) = sum };
     }
 }
 

@@ -34,7 +34,7 @@ impl Levels {
                     self.sums[level] = sum;
                     moves_up = false;
                 } else {
-                    sum = self.sums[level] + sum;
+                    sum += self.sums[level];
                 }
             }
         });
