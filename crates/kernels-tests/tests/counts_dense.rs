@@ -126,6 +126,30 @@ fn sums_read_each_element_once() {
     assert_streams("join_parts", &bench.run("join_parts_f32", n, 256, &args), 4 * (count + 1) * n);
 }
 
+#[test]
+fn updates_and_estimates_move_each_byte_once() {
+    let n = 4096;
+    let bench = Bench::new("optim");
+    let (step, gradient) = (bench.buffer(&[0.5_f32; 8]), bench.buffer(&vec![0.25_f32; n]));
+    let [first, second, parameters] = [0.1_f32, 0.2, 0.3].map(|x| bench.buffer(&vec![x; n]));
+    let args = [&step, &gradient, &first, &second, &parameters].map(Arg::from);
+    let adam = bench.run("adam_step_f32", n, 256, &[&args[..], &[Arg::U32(n as u32)]].concat());
+    assert_streams("adam_step", &adam, 4 * 7 * n);
+
+    let (steps, batch) = (20, 128);
+    let n = steps * batch;
+    let bench = Bench::new("advantage");
+    let (numbers, flags) = (bench.buffer(&vec![0.5_f32; n]), bench.buffer(&vec![0_u8; n]));
+    let (last, failed) = (bench.buffer(&vec![0.5_f32; batch]), bench.buffer(&[u32::MAX]));
+    let (advantages, returns) = (bench.room::<f32>(n), bench.room::<f32>(n));
+    let mut args: Vec<Arg> = vec![(&numbers).into(), (&numbers).into(), (&flags).into(), (&flags).into()];
+    args.extend([Arg::from(&numbers), (&last).into(), (&advantages).into(), (&returns).into(), (&failed).into()]);
+    args.extend([Arg::U32(steps as u32), Arg::U32(batch as u32), Arg::F32(0.9), Arg::F32(0.8)]);
+    let gae = bench.run("gae_f32", batch, 64, &args);
+    // Rewards and values of 4 bytes and two flags in, both results out; where an episode ends, `bootstrap` too.
+    assert_streams("gae", &gae, n * (2 * 4 + 2 + 2 * 4) + 4 * batch);
+}
+
 /// A GPU with 132 multiprocessors of 4 schedulers, 64 Ki registers and 2,048 threads.
 struct Model;
 
