@@ -58,7 +58,7 @@ mod cell;
 pub mod device;
 #[cfg(any(feature = "cdf", feature = "resample", feature = "tree"))]
 pub mod draws;
-#[cfg(any(feature = "cdf", feature = "tree"))]
+#[cfg(any(feature = "cdf", feature = "replay", feature = "tree"))]
 pub mod fault;
 #[cfg(feature = "gemm")]
 pub mod gemm;

@@ -13,7 +13,7 @@
 mod items;
 mod rows;
 
-pub use items::{replay_advance_u64, replay_numbers_u64, replay_slots_u32};
+pub use items::{replay_advance_u64, replay_next_slots_u32, replay_numbers_u64, replay_slots_u32};
 pub use rows::{
     replay_gather_u8, replay_gather_u32, replay_gather_u128, replay_insert_u8, replay_insert_u32, replay_insert_u128,
 };

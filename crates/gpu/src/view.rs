@@ -13,7 +13,8 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct View<'a, T> {
     memory: &'a Arc<Memory>,
-    first: usize,
+    /// Bytes before the first element.
+    offset: usize,
     len: usize,
     elements: PhantomData<&'a [T]>,
 }
@@ -35,7 +36,7 @@ pub struct ViewMut<'a, T> {
 
 impl<'a, T> View<'a, T> {
     pub(crate) fn whole(memory: &'a Arc<Memory>, len: usize) -> Self {
-        Self { memory, first: 0, len, elements: PhantomData }
+        Self { memory, offset: 0, len, elements: PhantomData }
     }
 
     /// Elements.
@@ -62,7 +63,8 @@ impl<'a, T> View<'a, T> {
         if start > end || end > self.len {
             return Err(Error::Range { start, end, len: self.len });
         }
-        Ok(Self { first: self.first + start, len: end - start, ..self })
+        // Inside of an allocation, so it doesn't overflow.
+        Ok(Self { offset: self.offset + start * size_of::<T>(), len: end - start, ..self })
     }
 
     pub(crate) fn memory(&self) -> &'a Arc<Memory> {
@@ -72,7 +74,7 @@ impl<'a, T> View<'a, T> {
     /// The address of the first element; not to be followed if there is none.
     pub(crate) fn address(&self) -> CUdeviceptr {
         // Inside of an allocation, so it doesn't overflow.
-        self.memory.address + (self.first * size_of::<T>()) as CUdeviceptr
+        self.memory.address + self.offset as CUdeviceptr
     }
 
     fn bytes(&self) -> usize {
@@ -87,7 +89,21 @@ impl<'a, T> View<'a, T> {
     }
 }
 
-impl<T: Pod> View<'_, T> {
+impl<'a, T: Pod> View<'a, T> {
+    /// The same bytes as elements of another type; none where they aren't whole elements, or begin where none can.
+    pub fn cast<U: Pod>(self) -> Option<View<'a, U>> {
+        let bytes = self.bytes();
+        let fits = bytes.checked_rem(size_of::<U>()) == Some(0)
+            && self.address().is_multiple_of(align_of::<U>() as CUdeviceptr);
+        let len = bytes.checked_div(size_of::<U>())?;
+        fits.then_some(View { memory: self.memory, offset: self.offset, len, elements: PhantomData })
+    }
+
+    /// The same bytes.
+    pub fn as_bytes(self) -> View<'a, u8> {
+        View { memory: self.memory, offset: self.offset, len: self.bytes(), elements: PhantomData }
+    }
+
     /// Copies to the host, after the work of the stream so far; waits for it.
     ///
     /// # Errors
@@ -168,7 +184,12 @@ impl<'a, T> ViewMut<'a, T> {
     }
 }
 
-impl<T: Pod> ViewMut<'_, T> {
+impl<'a, T: Pod> ViewMut<'a, T> {
+    /// As [`View::cast`].
+    pub fn cast<U: Pod>(self) -> Option<ViewMut<'a, U>> {
+        self.part.cast().map(ViewMut::of)
+    }
+
     /// Copies from the host, after the work of the stream so far; waits for it.
     ///
     /// # Errors

@@ -118,3 +118,18 @@ fn threads_share_a_device() {
     std::thread::spawn(move || drop(shared)).join().unwrap();
     stream.synchronize().unwrap();
 }
+
+#[test]
+fn bytes_are_elements_of_other_types_where_they_can_be() {
+    let stream = stream();
+    let mut buffer = Buffer::from_slice(&stream, &(0..24_u8).collect::<Vec<_>>()).unwrap();
+    let words = buffer.view().cast::<u32>().unwrap();
+    assert_eq!(words.to_vec(&stream).unwrap()[1], u32::from_le_bytes([4, 5, 6, 7]));
+    assert_eq!(words.slice(1..3).unwrap().cast::<u8>().unwrap().to_vec(&stream).unwrap(), [4, 5, 6, 7, 8, 9, 10, 11]);
+    // A part of an element, and a beginning that isn't aligned.
+    assert!(buffer.view().slice(0..7).unwrap().cast::<u32>().is_none());
+    assert!(buffer.view().slice(2..6).unwrap().cast::<u32>().is_none());
+    assert_eq!(buffer.view().slice(2..2).unwrap().cast::<u16>().unwrap().len(), 0);
+    buffer.view_mut().slice(8..16).unwrap().cast::<u64>().unwrap().write(&stream, &[u64::MAX]).unwrap();
+    assert_eq!(buffer.to_vec(&stream).unwrap()[7..17], [7, 255, 255, 255, 255, 255, 255, 255, 255, 16]);
+}

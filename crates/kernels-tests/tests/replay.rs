@@ -1,7 +1,7 @@
 //! Pieces of a replay on the device, put together, against per-core's.
 
 use arith::random::Stream;
-use kernels_tests::{Arg, Bench, Buffer, DeviceTree, Extremes, NewItems, assert_bits};
+use kernels_tests::{Arg, Bench, Buffer, DeviceTree, Extremes, NewItems, assert_bits, fault};
 use per_core::replay::{Column, Columns, Config, Draws, Handle, NewItems as HostNewItems, PrioritizedReplay, Weights};
 
 /// 48, 4 and 3 bytes: moved in words of 16, 4 and 1 bytes, since a record has 64 (with a filling of 9).
@@ -23,6 +23,7 @@ struct Device {
     largest: Extremes,
     records: Buffer<u8>,
     inserted: Buffer<u64>,
+    stale: Buffer<u64>,
     beta: Buffer<f32>,
 }
 
@@ -44,6 +45,7 @@ impl Device {
             largest: Extremes::new(&tree.bench, "max", CAPACITY),
             records: tree.bench.buffer(&[0; CAPACITY * STRIDE]),
             inserted: tree.bench.buffer(&[0]),
+            stale: tree.bench.buffer(&[0]),
             beta: tree.bench.buffer(&[0.0]),
             tree,
         }
@@ -113,7 +115,9 @@ impl Device {
     fn slots(&self, numbers: &[u64]) -> Vec<u32> {
         let (at, out) = (self.tree.bench.buffer(numbers), self.tree.bench.room::<u32>(numbers.len()));
         let sizes = [Arg::U32(CAPACITY as u32), Arg::U32(numbers.len() as u32)];
-        let args = [&[(&at).into(), (&self.inserted).into(), (&out).into()][..], &sizes].concat();
+        let arrays = [(&at).into(), (&self.inserted).into(), (&self.tree.raw).into(), (&out).into()];
+        let told = [(&self.stale).into(), (&self.tree.status).into()];
+        let args = [&arrays[..], &told, &sizes].concat();
         self.tree.bench.run("replay_slots_u32", numbers.len(), 64, &args);
         self.tree.bench.read(&out)
     }
@@ -180,7 +184,7 @@ fn a_replay_on_the_device_is_the_hosts() {
         let (mut host, row) = host(config.clone());
         let mut device = Device::new();
         let stream = Stream::new(7, number);
-        let mut late = Vec::new();
+        let (mut late, mut stale) = (Vec::new(), 0);
         for round in 0..30_u64 {
             device.tree.bench.options.seed = Some(round);
             let at = 10_000 * round;
@@ -221,12 +225,9 @@ fn a_replay_on_the_device_is_the_hosts() {
             let handles: Vec<_> = numbers.iter().map(|&number| Handle::from_number(number)).collect();
             let mut td = vec![0.0; numbers.len()];
             stream.fill_normal(at + 5000, &mut td);
-            host.update_priorities(&handles, &td).unwrap();
+            stale += host.update_priorities(&handles, &td).unwrap().stale as u64;
             let slots = device.slots(&numbers);
-            assert_eq!(
-                slots.contains(&u32::MAX),
-                handles.iter().any(|&h| h.number() + (CAPACITY as u64) < host.inserted())
-            );
+            assert_eq!(device.tree.bench.read(&device.stale), [stale]);
             device.tree.update(&slots, &td, (ALPHA, EPSILON), 64);
             device.follow(&slots);
             if round % 4 == 3 {
@@ -236,7 +237,7 @@ fn a_replay_on_the_device_is_the_hosts() {
             }
         }
         assert_eq!(device.tree.bench.read(&device.tree.status), [0]);
-        assert!(host.inserted() > 2 * CAPACITY as u64);
+        assert!(host.inserted() > 2 * CAPACITY as u64 && stale > 50);
     }
 }
 
@@ -267,6 +268,8 @@ fn of_more_rows_than_the_capacity_the_last_ones_stay() {
 #[test]
 fn numbers_and_slots_are_those_of_the_division() {
     let device = Device::new();
+    // There are items.
+    device.tree.bench.write(&device.tree.raw, &[0.0; CAPACITY]);
     for next in [0, 1, 299, 300, 301, 1000, (1 << 40) + 5] {
         device.tree.bench.write(&device.inserted, &[next]);
         let numbers: Vec<u64> = (0..302).filter_map(|back| next.checked_sub(back)).chain([u64::MAX]).collect();
@@ -281,5 +284,29 @@ fn numbers_and_slots_are_those_of_the_division() {
         device.tree.bench.run("replay_numbers_u64", slots.len(), 64, &args);
         let expected: Vec<_> = numbers.iter().map(|&n| if inside(n) { n } else { u64::MAX }).collect();
         assert_eq!(device.tree.bench.read(&out), expected, "{next}");
+    }
+}
+
+#[test]
+fn numbers_that_no_item_has_yet_are_told() {
+    let device = Device::new();
+    device.tree.bench.write(&device.inserted, &[7]);
+    device.tree.bench.write(&device.tree.raw, &[vec![1.0; 6], vec![-1.0; 294]].concat());
+    // Number 6 was removed.
+    assert_eq!(device.slots(&[3, u64::MAX, 6, 5, 7, 9]), [3, u32::MAX, u32::MAX, 5, u32::MAX, u32::MAX]);
+    assert_eq!(device.tree.bench.read(&device.stale), [1]);
+    assert_eq!(fault(device.tree.bench.read(&device.tree.status)[0]), Some((4, Err(7))));
+}
+
+#[test]
+fn the_next_slots_go_round_the_ring() {
+    let device = Device::new();
+    for next in [0, 299, 1000, (1 << 40) + 5] {
+        device.tree.bench.write(&device.inserted, &[next]);
+        let out = device.tree.bench.room::<u32>(300);
+        let args = [(&device.inserted).into(), (&out).into(), Arg::U32(300), Arg::U32(300)];
+        device.tree.bench.run("replay_next_slots_u32", 300, 64, &args);
+        let expected: Vec<_> = (next..next + 300).map(|number| (number % 300) as u32).collect();
+        assert_eq!(device.tree.bench.read(&out), expected);
     }
 }

@@ -27,9 +27,20 @@ kernels! {
     where [offset + width => 0..=stride, n * width => 0..=MAX_SIZE]
     work Work::threads(n * width), block ANY;
 
-    /// The slot of each item: `replay_slots_u32`.
+    /// The slot of each item that is there: `replay_slots_u32`.
     safe Slots() ["replay_slots_u32"] {
         numbers: read [u64; m],
+        inserted: read [u64; 1],
+        raw: read [f32; capacity],
+        out: write [u32; m],
+        stale: update [u64; 1],
+        status: update [u64; 1],
+        capacity: size, m: size,
+    }
+    where [] work Work::threads(m), block ANY;
+
+    /// The slots of the next items: `replay_next_slots_u32`.
+    safe NextSlots() ["replay_next_slots_u32"] {
         inserted: read [u64; 1],
         out: write [u32; m],
         capacity: size, m: size,
