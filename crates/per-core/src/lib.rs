@@ -13,6 +13,7 @@
 //! | [`MinTree`], [`MaxTree`] | the smallest priority above zero and the largest |
 //! | [`replay`] | prioritized experience replay: a ring of transitions, drawn by priority |
 //! | [`Error`] | what can be wrong with an input; the object is then as it was |
+//! | `cuda` | with the feature of this name: the same on CUDA devices |
 //!
 //! ```
 //! use arith::random::Stream;
@@ -36,6 +37,8 @@
 //! ```
 
 mod cdf;
+#[cfg(feature = "cuda")]
+pub mod cuda;
 mod error;
 mod memory;
 #[doc(hidden)]

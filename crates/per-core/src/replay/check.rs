@@ -5,7 +5,7 @@ use super::config::Config;
 use super::error::Error;
 use crate::tree::MAX_CAPACITY;
 
-pub(super) fn len(operation: &'static str, what: &'static str, expected: usize, got: usize) -> Result<(), Error> {
+pub(crate) fn len(operation: &'static str, what: &'static str, expected: usize, got: usize) -> Result<(), Error> {
     if expected == got { Ok(()) } else { Err(Error::LengthMismatch { operation, what, expected, got }) }
 }
 
@@ -30,7 +30,7 @@ pub(super) fn memory(items: usize, item_bytes: usize) -> Result<(), Error> {
     }
 }
 
-pub(super) fn config(config: &Config, columns: &Columns) -> Result<(), Error> {
+pub(crate) fn config(config: &Config, columns: &Columns) -> Result<(), Error> {
     if !(1..=MAX_CAPACITY).contains(&config.capacity) {
         let reason = "must be at least 1 and below 2^31";
         return Err(Error::Setting { name: "capacity", value: config.capacity as f64, reason });

@@ -99,7 +99,7 @@ pub enum At {
 
 /// One column.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Spec {
+pub(crate) struct Spec {
     pub(super) name: String,
     pub(super) dtype: Dtype,
     /// Elements of a row.
@@ -109,7 +109,7 @@ pub(super) struct Spec {
 
 impl Spec {
     /// Bytes of a row.
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.width * self.dtype.size()
     }
 }
@@ -134,7 +134,7 @@ const MAX_ITEM: usize = 1 << 30;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Columns {
-    pub(super) specs: Vec<Spec>,
+    pub(crate) specs: Vec<Spec>,
 }
 
 impl Columns {
@@ -220,19 +220,52 @@ impl Columns {
         self.specs.iter().map(Spec::bytes).sum()
     }
 
+    /// Where each column's row begins in a record, in bytes.
+    pub(crate) fn offsets(&self) -> Vec<usize> {
+        let offsets = self.specs.iter().scan(0, |end, spec| {
+            let start = *end;
+            *end += spec.bytes();
+            Some(start)
+        });
+        offsets.collect()
+    }
+
     /// The spec of `column`, if it is one of these.
-    pub(super) fn check<T: Element>(&self, column: Column<T>) -> Result<&Spec, Error> {
-        match self.specs.get(column.index) {
-            Some(spec) if spec.dtype == T::DTYPE && spec.width == column.width => Ok(spec),
-            _ => Err(Error::ForeignColumn { index: column.index, dtype: T::DTYPE, width: column.width }),
+    pub(crate) fn check<T: Element>(&self, column: Column<T>) -> Result<&Spec, Error> {
+        self.spec(column.index, T::DTYPE, column.width)
+    }
+
+    fn spec(&self, index: usize, dtype: Dtype, width: usize) -> Result<&Spec, Error> {
+        match self.specs.get(index) {
+            Some(spec) if spec.dtype == dtype && spec.width == width => Ok(spec),
+            _ => Err(Error::ForeignColumn { index, dtype, width }),
+        }
+    }
+
+    /// Number of rows that so many elements of a column are.
+    pub(crate) fn rows_of(&self, index: usize, dtype: Dtype, width: usize, elements: usize) -> Result<usize, Error> {
+        let spec = self.spec(index, dtype, width)?;
+        if elements.is_multiple_of(width) {
+            Ok(elements / width)
+        } else {
+            Err(Error::RowLength { name: spec.name.clone(), width, elements })
         }
     }
 }
 
+/// Rows of one column, wherever they are.
+pub(crate) trait Counted {
+    /// The column's number.
+    fn column(&self) -> usize;
+
+    /// Number of rows, if they are rows of one of `columns`.
+    fn count(&self, columns: &Columns) -> Result<usize, Error>;
+}
+
 /// Names a column of type `T`, in the replay whose [`Columns`] made it.
 pub struct Column<T> {
-    pub(super) index: usize,
-    pub(super) width: usize,
+    pub(crate) index: usize,
+    pub(crate) width: usize,
     element: PhantomData<fn() -> T>,
 }
 
@@ -280,7 +313,7 @@ impl<T: Element> Column<T> {
 /// Rows of one column: see [`Column::rows`] and [`Column::view`].
 #[derive(Clone, Debug)]
 pub struct Rows<'a> {
-    pub(super) column: usize,
+    pub(crate) column: usize,
     width: usize,
     dtype: Dtype,
     pub(super) data: Data<'a>,
@@ -300,24 +333,16 @@ pub enum Strided<'a> {
     I32(ArrayView2<'a, i32>),
 }
 
-impl Rows<'_> {
-    /// Bytes of a row.
-    pub(super) fn row_bytes(&self) -> usize {
-        self.width * self.dtype.size()
+impl Counted for Rows<'_> {
+    fn column(&self) -> usize {
+        self.column
     }
 
-    /// Number of rows, if they are rows of one of `columns`.
-    pub(super) fn count(&self, columns: &Columns) -> Result<usize, Error> {
-        let spec = match columns.specs.get(self.column) {
-            Some(spec) if spec.dtype == self.dtype && spec.width == self.width => spec,
-            _ => return Err(Error::ForeignColumn { index: self.column, dtype: self.dtype, width: self.width }),
-        };
+    fn count(&self, columns: &Columns) -> Result<usize, Error> {
         match &self.data {
-            Data::Flat { elements, .. } if elements.is_multiple_of(self.width) => Ok(elements / self.width),
-            Data::Flat { elements, .. } => {
-                Err(Error::RowLength { name: spec.name.clone(), width: self.width, elements: *elements })
-            }
+            Data::Flat { elements, .. } => columns.rows_of(self.column, self.dtype, self.width, *elements),
             Data::Strided(view) => {
+                let spec = columns.spec(self.column, self.dtype, self.width)?;
                 let (rows, width) = view.dim();
                 if width == self.width {
                     Ok(rows)
@@ -327,9 +352,16 @@ impl Rows<'_> {
             }
         }
     }
+}
+
+impl Rows<'_> {
+    /// Bytes of a row.
+    pub(super) fn row_bytes(&self) -> usize {
+        self.width * self.dtype.size()
+    }
 
     /// All rows as bytes, if they lie one after the other.
-    pub(super) fn contiguous(&self) -> Option<&[u8]> {
+    pub(crate) fn contiguous(&self) -> Option<&[u8]> {
         match &self.data {
             Data::Flat { bytes, .. } => Some(bytes),
             Data::Strided(Strided::F32(view)) => view.to_slice().map(bytemuck::cast_slice),
@@ -340,7 +372,7 @@ impl Rows<'_> {
     }
 
     /// Writes row `row` as bytes.
-    pub(super) fn copy_row(&self, row: usize, out: &mut [u8]) {
+    pub(crate) fn copy_row(&self, row: usize, out: &mut [u8]) {
         match &self.data {
             Data::Flat { bytes, .. } => out.copy_from_slice(&bytes[row * out.len()..][..out.len()]),
             Data::Strided(Strided::F32(view)) => copy_strided(view, row, out),

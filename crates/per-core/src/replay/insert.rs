@@ -1,6 +1,6 @@
 //! New items.
 
-use super::column::{Columns, Rows};
+use super::column::{Columns, Counted, Rows};
 use super::config::{Config, NewItems};
 use super::error::Error;
 use super::handle::{Handle, Handles};
@@ -22,20 +22,21 @@ pub(super) enum Priorities {
 
 impl Columns {
     /// The number of rows, if there are as many of each column.
-    pub(super) fn check_rows(&self, rows: &[Rows<'_>], expected: Option<usize>) -> Result<usize, Error> {
+    pub(crate) fn check_rows(&self, rows: &[impl Counted], expected: Option<usize>) -> Result<usize, Error> {
         let name = |column: usize| self.specs[column].name.clone();
         let mut expected = expected;
         let mut seen = [0_u64; 4];
         for rows in rows {
             let got = rows.count(self)?;
-            let (word, bit) = (rows.column / 64, 1 << (rows.column % 64));
+            let column = rows.column();
+            let (word, bit) = (column / 64, 1 << (column % 64));
             if seen[word] & bit != 0 {
-                return Err(Error::ColumnTwice { name: name(rows.column) });
+                return Err(Error::ColumnTwice { name: name(column) });
             }
             seen[word] |= bit;
             let expected = *expected.get_or_insert(got);
             if got != expected {
-                return Err(Error::RowCount { name: name(rows.column), expected, got });
+                return Err(Error::RowCount { name: name(column), expected, got });
             }
         }
         if let Some(missing) = (0..self.len()).find(|c| seen[c / 64] & 1 << (c % 64) == 0) {

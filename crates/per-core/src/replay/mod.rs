@@ -42,19 +42,21 @@
 
 mod batch;
 mod chain;
-mod check;
-mod column;
+pub(crate) mod check;
+pub(crate) mod column;
 mod config;
 mod error;
 mod handle;
 mod inbox;
 mod insert;
+#[cfg(feature = "cuda")]
+mod parts;
 mod power;
-mod priority;
+pub(crate) mod priority;
 mod records;
 mod sample;
 mod save;
-mod schedule;
+pub(crate) mod schedule;
 mod weights;
 
 pub use batch::Batch;
@@ -66,13 +68,16 @@ pub use inbox::{Drained, Inbox, Writer};
 pub use priority::Updated;
 pub use schedule::BetaSchedule;
 
+#[cfg(feature = "cuda")]
+pub(crate) use parts::Parts;
+
 use crate::memory::filled;
 use crate::tree::{Ascending, Block, Descending, Extremes, FANOUT, SumTree};
 use handle::Window;
 use records::Records;
 
 /// The priority that an absent item has in `raw`: of a slot never filled, or whose item was removed.
-const ABSENT: f32 = -1.0;
+pub(crate) const ABSENT: f32 = -1.0;
 
 /// A ring buffer of items, drawn in proportion to `priority^alpha`.
 ///

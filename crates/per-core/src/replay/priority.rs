@@ -220,7 +220,7 @@ impl PrioritizedReplay {
 }
 
 /// That all are finite and at least 0.
-pub(super) fn check_priorities(operation: &'static str, priorities: &[f32]) -> Result<(), Error> {
+pub(crate) fn check_priorities(operation: &'static str, priorities: &[f32]) -> Result<(), Error> {
     match fixed::largest_weight(priorities) {
         Err(FixedError::InvalidWeight { index, value }) => {
             Err(Error::InvalidPriority { operation, position: index, value })

@@ -82,12 +82,7 @@ impl Records {
         let stride = columns.item_bytes();
         let bytes = capacity.checked_mul(stride).and_then(Bytes::zeroed);
         let bytes = bytes.ok_or(Error::OutOfMemory { items: capacity, item_bytes: stride })?;
-        let offsets = columns.specs.iter().scan(0, |end, spec| {
-            let start = *end;
-            *end += spec.bytes();
-            Some(start)
-        });
-        Ok(Self { bytes, stride, offsets: offsets.collect() })
+        Ok(Self { bytes, stride, offsets: columns.offsets() })
     }
 
     /// Bytes of a record.

@@ -185,11 +185,7 @@ impl PrioritizedReplay {
             return Err(Error::InvalidPriority { operation, position, value });
         }
         priorities.resize(self.config.capacity, ABSENT);
-        self.present = priorities.iter().filter(|&&p| p != ABSENT).count();
-        for (block, priorities) in self.raw.iter_mut().zip(priorities.chunks(FANOUT)) {
-            block.0[..priorities.len()].copy_from_slice(priorities);
-        }
-        self.largest.rebuild(Isa::detect(), &self.raw);
+        self.set_all_raw(&priorities);
         let largest = self.largest.first().unwrap_or(0.0);
         if largest > self.largest_ever {
             return Err(wrong("largest_ever", "below the largest priority"));
@@ -198,6 +194,15 @@ impl PrioritizedReplay {
         self.check_largest_ever(self.config.alpha)?;
         self.set_powers(&powers);
         Ok(())
+    }
+
+    /// Sets the priorities of all slots, each a weight or [`ABSENT`]; not yet their powers.
+    pub(super) fn set_all_raw(&mut self, priorities: &[f32]) {
+        self.present = priorities.iter().filter(|&&p| p != ABSENT).count();
+        for (block, priorities) in self.raw.iter_mut().zip(priorities.chunks(FANOUT)) {
+            block.0[..priorities.len()].copy_from_slice(priorities);
+        }
+        self.largest.rebuild(Isa::detect(), &self.raw);
     }
 
     fn read_rows<T: Element + checkpoint::Element>(&mut self, file: &mut Reader, spec: &Spec) -> Result<(), Error> {

@@ -47,6 +47,6 @@ impl BetaSchedule {
     }
 }
 
-pub(super) fn check_beta(beta: f32) -> Result<(), Error> {
+pub(crate) fn check_beta(beta: f32) -> Result<(), Error> {
     if (0.0..=1.0).contains(&beta) { Ok(()) } else { Err(Error::InvalidBeta { value: beta }) }
 }

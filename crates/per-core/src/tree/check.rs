@@ -6,7 +6,7 @@ use arith::fixed;
 use arith::simd::{Isa, Kernel};
 
 /// The largest of `values`, if there is an index for each, each index is below `capacity`, and all are weights.
-pub(super) fn check_batch(
+pub(crate) fn check_batch(
     operation: &'static str,
     isa: Isa,
     capacity: usize,

@@ -79,7 +79,7 @@ pub(super) fn raise<N, T>(levels: &Levels, nodes: &mut [N], summary: impl Fn(&N)
 }
 
 /// That a tree can have `capacity` leaves.
-pub(super) fn check_capacity(operation: &'static str, capacity: usize) -> Result<(), Error> {
+pub(crate) fn check_capacity(operation: &'static str, capacity: usize) -> Result<(), Error> {
     match capacity {
         0 => Err(Error::Empty { operation }),
         1..=MAX_CAPACITY => Ok(()),

@@ -13,10 +13,18 @@ mod min;
 mod order;
 mod sum;
 
+#[cfg(feature = "cuda")]
+pub(crate) use check::check_batch;
 pub(crate) use extremes::Extremes;
+#[cfg(feature = "cuda")]
+pub(crate) use extremes::priority_of;
+#[cfg(feature = "cuda")]
+pub(crate) use layout::check_capacity;
 pub(crate) use layout::{Block, FANOUT, MAX_CAPACITY, prefetch};
 pub use max::MaxTree;
 pub use min::MinTree;
 pub(crate) use order::{Ascending, Descending};
 pub(crate) use sum::Drawn;
+#[cfg(feature = "cuda")]
+pub(crate) use sum::shown;
 pub use sum::{DistinctScratch, SumTree};

@@ -42,6 +42,11 @@ impl Keys {
     }
 }
 
+/// The priority of the lowest key of all, if one counts.
+pub(crate) fn priority_of<O: Order>(lowest: u32) -> Option<f32> {
+    (lowest != NONE).then(|| O::priority(lowest))
+}
+
 /// The nodes. All of them are a function of the leaves, so equality is what it seems.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Extremes<O> {
@@ -59,8 +64,7 @@ impl<O: Order> Extremes<O> {
 
     /// The priority that comes first, if one counts: those that are zero or negative don't.
     pub(crate) fn first(&self) -> Option<f32> {
-        let root = self.nodes.last().map_or(NONE, Keys::lowest);
-        (root != NONE).then(|| O::priority(root))
+        priority_of::<O>(self.nodes.last().map_or(NONE, Keys::lowest))
     }
 
     /// Brings the nodes up to date after leaves have changed.

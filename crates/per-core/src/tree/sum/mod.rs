@@ -5,6 +5,8 @@
 
 mod bins;
 mod build;
+#[cfg(feature = "cuda")]
+mod device;
 mod distinct;
 mod draw;
 mod exponents;
@@ -27,6 +29,8 @@ use exponents::Exponents;
 use layout::Node;
 use scale::Storage;
 
+#[cfg(feature = "cuda")]
+pub(crate) use device::shown;
 pub use distinct::DistinctScratch;
 pub(crate) use draw::Drawn;
 

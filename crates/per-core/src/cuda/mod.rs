@@ -1,0 +1,45 @@
+//! The samplers on CUDA devices: the CPU's API over device buffers, and the CPU's bits.
+//!
+//! | Type | What it does |
+//! |---|---|
+//! | [`SumTree`] | priorities that change, and draws in proportion to them |
+//! | [`MinTree`], [`MaxTree`] | the smallest priority above zero and the largest |
+//! | [`replay`] | prioritized experience replay: a ring of transitions, drawn by priority |
+//! | [`Cdf`] | cumulative sums of weights: build, search, draw |
+//! | [`resample`] | multinomial, stratified, systematic and residual resampling over a [`Cdf`] |
+//! | [`Draws`] | where a stream of random numbers is, on the device |
+//! | [`Error`] | what can be wrong |
+//!
+//! # What is submitted, and what waits
+//! Methods that take views submit launches to a stream and return: they allocate nothing and wait for nothing, so all of
+//! them can be part of a [`gpu::Graph`]. What must change from one replay of a graph to the next lies in the device's
+//! memory: priorities, scales, positions of streams. Methods that take or give numbers of the host wait for the stream;
+//! they can't be captured.
+//!
+//! All work on an object is of one stream, or ordered by events, as always on a device.
+//!
+//! # Errors
+//! What the host can see (lengths, capacities, its own slices) is refused as on the CPU, and nothing has changed. What lies
+//! in the device's memory is seen when the kernel runs: a faulty element of a batch is passed over, the others are applied,
+//! and `check` of the object names the first one, as the CPU's error: its position, and the index or value there. Where there
+//! is nothing to draw, all draws are [`NOTHING`], and an update of `NOTHING` is none.
+
+mod cdf;
+mod draws;
+mod error;
+mod extremes;
+pub mod replay;
+pub mod resample;
+mod staging;
+mod status;
+mod sum_tree;
+
+pub use cdf::Cdf;
+pub use draws::Draws;
+pub use error::Error;
+pub use extremes::{MaxTree, MinTree};
+pub use replay::PrioritizedReplay;
+pub use sum_tree::{Mass, SumTree};
+
+/// What is drawn where nothing can be: an item that doesn't exist.
+pub const NOTHING: u32 = u32::MAX;

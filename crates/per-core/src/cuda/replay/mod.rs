@@ -1,0 +1,261 @@
+//! Prioritized experience replay on a device: the CPU's ([`crate::replay`]) over device memory, and the CPU's bits.
+//!
+//! One rung a file: `insert` writes `rows` and priorities, `sample` draws and weighs, `update` sets priorities, `copy` goes to
+//! the CPU and back, `batch` is what a draw gives.
+//!
+//! ```no_run
+//! use gpu::{Buffer, Device, Graph};
+//! use per_core::cuda::replay::{PrioritizedReplay, Rows};
+//! use per_core::replay::{Columns, Config};
+//!
+//! let stream = Device::new(0)?.stream()?;
+//! let mut columns = Columns::new();
+//! let observation = columns.add::<f32>("observation", 4)?;
+//! let mut replay = PrioritizedReplay::new(&stream, Config::new(1000), columns)?;
+//! let observations = Buffer::<f32>::zeroed(&stream, 100 * 4)?;
+//! replay.insert_batch(&stream, &[Rows::new(observation, observations.view())])?;
+//!
+//! // A learner's step, recorded once. A replay of it draws anew.
+//! let mut batch = replay.batch(&stream, 32)?;
+//! let td_errors = Buffer::<f32>::zeroed(&stream, 32)?;
+//! replay.set_beta(&stream, 0.4)?;
+//! let step = Graph::capture(&stream, |stream| {
+//!     replay.sample_proportional(stream, &mut batch)?;
+//!     // Here the learner reads batch.rows(observation), batch.weights(), and writes td_errors.
+//!     replay.update_priorities(stream, batch.handles(), td_errors.view())
+//! })?;
+//! for _ in 0..10 {
+//!     step.launch(&stream)?;
+//! }
+//! replay.check(&stream)?;
+//! # Ok::<(), per_core::cuda::replay::Error>(())
+//! ```
+
+mod batch;
+mod copy;
+mod error;
+mod insert;
+mod rows;
+mod sample;
+mod update;
+
+pub use batch::Batch;
+pub use error::Error;
+pub use rows::Rows;
+
+use super::draws::Draws;
+use super::extremes::{MaxTree, MinTree};
+use super::staging::Staging;
+use super::status::{Fault, Status};
+use super::sum_tree::SumTree;
+use crate::replay::{ABSENT, AllZero, Columns, Config, check};
+use arith::fixed;
+use gpu::{Buffer, Stream, View};
+use rows::Records;
+
+/// [`PrioritizedReplay`](crate::PrioritizedReplay) on a device: the same items, priorities, draws and weights, bit for bit.
+///
+/// Which items there are, how many were inserted and drawn, lies in the device's memory, so that insertions, draws and
+/// updates can be replayed in a graph; to ask for it waits. There are no sequences, no n-step returns, no draws without
+/// replacement, and where all priorities are zero nothing is drawn.
+///
+/// # Launches
+/// A draw is 3, and one for each column: items, weights, handles, rows. An update is 5: slots of handles, priorities and
+/// sums, sums anew where needed, and the trees of the smallest and the largest. An insertion is those and one for each column.
+///
+/// Memory: 17 bytes an item beside its rows.
+#[derive(Debug)]
+pub struct PrioritizedReplay {
+    config: Config,
+    columns: Columns,
+    powers: SumTree,
+    /// Priorities before alpha, [`ABSENT`] where there is no item.
+    raw: Buffer<f32>,
+    /// Over the powers.
+    smallest: MinTree,
+    /// Over the priorities.
+    largest: MaxTree,
+    records: Records,
+    /// Items so far: the next one's number.
+    inserted: Buffer<u64>,
+    /// Handles so far whose items were gone.
+    stale: Buffer<u64>,
+    /// Of handles, and of priorities of new items; that of updates is the tree's.
+    handles_status: Status,
+    insert_status: Status,
+    draws: Draws,
+    beta: Buffer<f32>,
+    slots: Staging<u32>,
+    priorities: Staging<f32>,
+    handles: Staging<u64>,
+    /// Rows of the host, of each column.
+    rows: Vec<Staging<u8>>,
+}
+
+impl PrioritizedReplay {
+    /// An empty replay for items with these columns. Waits.
+    ///
+    /// # Errors
+    /// As [`PrioritizedReplay::new`](crate::PrioritizedReplay::new), and
+    /// [`Unsupported`](super::Error::Unsupported) for what there are no kernels for.
+    pub fn new(stream: &Stream, config: Config, columns: Columns) -> Result<Self, Error> {
+        check::config(&config, &columns)?;
+        check_supported(&config)?;
+        let capacity = config.capacity;
+        Ok(Self {
+            powers: SumTree::new(stream, capacity)?,
+            raw: Buffer::from_slice(stream, &vec![ABSENT; capacity])?,
+            smallest: MinTree::new(stream, capacity)?,
+            largest: MaxTree::new(stream, capacity)?,
+            records: Records::new(stream, capacity, &columns)?,
+            inserted: Buffer::zeroed(stream, 1)?,
+            stale: Buffer::zeroed(stream, 1)?,
+            handles_status: Status::new(stream)?,
+            insert_status: Status::new(stream)?,
+            draws: Draws::new(stream, config.seed, config.stream, 0)?,
+            beta: Buffer::from_slice(stream, &[1.0])?,
+            slots: Staging::default(),
+            priorities: Staging::default(),
+            handles: Staging::default(),
+            rows: (0..columns.len()).map(|_| Staging::default()).collect(),
+            config,
+            columns,
+        })
+    }
+
+    /// The settings.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// The columns.
+    pub fn columns(&self) -> &Columns {
+        &self.columns
+    }
+
+    /// Items that the ring holds.
+    pub fn capacity(&self) -> usize {
+        self.config.capacity
+    }
+
+    /// Number of items. Waits.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    pub fn len(&self, stream: &Stream) -> Result<usize, Error> {
+        Ok(self.powers.items(stream)?.0)
+    }
+
+    /// Number of items inserted so far: the next item's number. Waits.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    pub fn inserted(&self, stream: &Stream) -> Result<u64, Error> {
+        Ok(word(stream, self.inserted.view())?)
+    }
+
+    /// Number of draws made so far: the next draw's address. Waits.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    pub fn draws_made(&self, stream: &Stream) -> Result<u64, Error> {
+        Ok(self.draws.next(stream)?)
+    }
+
+    /// Number of handles so far, of updates and removals, whose items were gone. Waits.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    pub fn stale(&self, stream: &Stream) -> Result<u64, Error> {
+        Ok(word(stream, self.stale.view())?)
+    }
+
+    /// Sum of all powers `priority^alpha`, exact in fixed point and rounded once to f64. O(1). Waits.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    pub fn total_priority(&self, stream: &Stream) -> Result<f64, Error> {
+        let mass = self.powers.mass(stream)?;
+        Ok(fixed::to_f64(mass.total, mass.scale))
+    }
+
+    /// The smallest power `priority^alpha` above zero. O(1). Waits.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    pub fn min_priority(&self, stream: &Stream) -> Result<Option<f32>, Error> {
+        Ok(self.smallest.min(stream)?)
+    }
+
+    /// The largest priority above zero, before alpha. O(1). Waits.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    pub fn max_priority(&self, stream: &Stream) -> Result<Option<f32>, Error> {
+        Ok(self.largest.max(stream)?)
+    }
+
+    /// The priorities' powers, slot by slot.
+    pub fn powers(&self) -> &SumTree {
+        &self.powers
+    }
+
+    /// The priorities before alpha, slot by slot, (capacity); below zero where there is no item.
+    pub fn priorities(&self) -> View<'_, f32> {
+        self.raw.view()
+    }
+
+    /// What was wrong with what the device has been given since the last call: first with handles, then with new items'
+    /// priorities, then with TD errors; of each the first position. Waits.
+    ///
+    /// # Errors
+    /// [`Error::UnknownHandle`]; [`InvalidPriority`](crate::replay::Error::InvalidPriority),
+    /// [`InvalidTdError`](crate::replay::Error::InvalidTdError),
+    /// [`PriorityOverflow`](crate::replay::Error::PriorityOverflow); [`Error::Device`].
+    pub fn check(&mut self, stream: &Stream) -> Result<(), Error> {
+        use crate::replay::Error::{InvalidPriority, InvalidTdError, PriorityOverflow};
+        const UPDATE: &str = "PrioritizedReplay::update_priorities";
+        const INSERT: &str = "PrioritizedReplay::insert_batch_with_priorities";
+        if let Some(Fault::OutOfRange { position, .. } | Fault::Invalid { position, .. }) =
+            self.handles_status.take(stream)?
+        {
+            return Err(Error::UnknownHandle { operation: UPDATE, position });
+        }
+        let overflow =
+            |operation, position, value| PriorityOverflow { operation, position, value, alpha: self.config.alpha };
+        let (inserts, updates) = (self.insert_status.take(stream)?, self.powers.take_fault(stream)?);
+        Err(match (inserts, updates) {
+            (Some(Fault::Invalid { position, value }), _) if fixed::is_weight(value) => {
+                overflow(INSERT, position, value)
+            }
+            (Some(Fault::Invalid { position, value }), _) => InvalidPriority { operation: INSERT, position, value },
+            (_, Some(Fault::Invalid { position, value })) if value.is_finite() => overflow(UPDATE, position, value),
+            (_, Some(Fault::Invalid { position, value })) => InvalidTdError { operation: UPDATE, position, value },
+            // Slots are always below the capacity.
+            _ => return Ok(()),
+        }
+        .into())
+    }
+}
+
+/// That there are kernels for these settings.
+fn check_supported(config: &Config) -> Result<(), Error> {
+    use crate::replay::Draws;
+    let what = if config.draws == Draws::Distinct {
+        "drawing without replacement"
+    } else if config.all_zero == AllZero::Uniform {
+        "drawing where all priorities are zero"
+    } else if config.n_step.is_some() {
+        "returns over several steps"
+    } else {
+        return Ok(());
+    };
+    Err(super::Error::Unsupported { operation: "PrioritizedReplay::new", what }.into())
+}
+
+/// A counter.
+fn word(stream: &Stream, counter: View<'_, u64>) -> Result<u64, gpu::Error> {
+    let mut word = [0];
+    counter.read(stream, &mut word)?;
+    Ok(word[0])
+}

@@ -1,0 +1,451 @@
+//! The tree of sums.
+
+use super::draws::Draws;
+use super::error::Error;
+use super::staging::Staging;
+use super::status::{Fault, Status};
+use crate::tree::{check_batch, check_capacity, shown};
+use arith::fixed::{self, Scale};
+use arith::simd::Isa;
+use gpu::kernels::nodes_len;
+use gpu::kernels::tree::{Find, Head, Insert, Rebuild, Remove, Sample, SampleStratified, Set, Survey, Update};
+use gpu::{Buffer, Stream, View, ViewMut};
+
+/// [`SumTree`](crate::SumTree) on a device: the same leaves, totals, scales and draws, bit for bit.
+///
+/// ```no_run
+/// use gpu::{Buffer, Device};
+/// use per_core::cuda::{Draws, SumTree};
+///
+/// let stream = Device::new(0)?.stream()?;
+/// let mut tree = SumTree::new(&stream, 1000)?;
+/// let indices = Buffer::from_slice(&stream, &[0, 7, 999, 7])?;
+/// let priorities = Buffer::from_slice(&stream, &[10.0, 1.0, 2.0, 5.0])?;
+/// tree.update(&stream, indices.view(), priorities.view())?; // the last one for leaf 7 counts
+///
+/// let mut draws = Draws::new(&stream, 1, 0, 0)?;
+/// let mut leaves = Buffer::zeroed(&stream, 64)?;
+/// let mut weights = Buffer::zeroed(&stream, 64)?;
+/// tree.sample(&stream, &mut draws, leaves.view_mut(), weights.view_mut())?;
+/// assert!(leaves.to_vec(&stream)?.iter().all(|i| [0, 7, 999].contains(i)));
+/// # Ok::<(), per_core::cuda::Error>(())
+/// ```
+///
+/// # Launches
+/// An update is two: the first sets leaves and sums, in O(m log_16 capacity); the second makes all sums anew where the
+/// priorities have moved to a scale that the sums can't serve (as seldom as on the CPU), and otherwise ends at once. That
+/// is known only when all of the first have finished. A draw or a search is one.
+///
+/// Memory: 12.5 bytes a leaf.
+#[derive(Debug)]
+pub struct SumTree {
+    capacity: usize,
+    leaves: Buffer<f32>,
+    nodes: Buffer<u64>,
+    head: Buffer<Head>,
+    /// For each leaf the last update of it.
+    claims: Buffer<u64>,
+    status: Status,
+    indices: Staging<u32>,
+    values: Staging<f32>,
+}
+
+/// New items of a replay.
+pub(super) struct NewItems<'a> {
+    /// (capacity)
+    pub(super) raw: ViewMut<'a, f32>,
+    pub(super) inserted: View<'a, u64>,
+    /// (m) before alpha; if there are none, all get the largest.
+    pub(super) priorities: Option<View<'a, f32>>,
+    /// First key of a tree of largest priorities; without it the largest ever is meant.
+    pub(super) largest: Option<View<'a, u32>>,
+    pub(super) status: &'a mut Status,
+    pub(super) m: usize,
+}
+
+/// What a tree has in all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mass {
+    /// Sum of all priorities in fixed point, below 2^63.
+    pub total: u64,
+    /// The fixed point.
+    pub scale: Scale,
+    /// Number of priorities that aren't zero.
+    pub positive: usize,
+}
+
+impl SumTree {
+    /// A tree of `capacity` leaves, all zero. Waits.
+    ///
+    /// # Errors
+    /// As [`SumTree::new`](crate::SumTree::new); [`Error::Gpu`].
+    pub fn new(stream: &Stream, capacity: usize) -> Result<Self, Error> {
+        check_capacity("SumTree::new", capacity)?;
+        let nodes = nodes_len(capacity as u128) as usize;
+        let mut tree = Self {
+            capacity,
+            leaves: Buffer::zeroed(stream, capacity.next_multiple_of(crate::tree::FANOUT))?,
+            nodes: Buffer::zeroed(stream, nodes)?,
+            head: Buffer::zeroed(stream, 1)?,
+            claims: Buffer::zeroed(stream, capacity)?,
+            status: Status::new(stream)?,
+            indices: Staging::default(),
+            values: Staging::default(),
+        };
+        tree.survey(stream)?;
+        stream.synchronize()?;
+        Ok(tree)
+    }
+
+    /// The same tree as one of the CPU. Waits.
+    ///
+    /// # Errors
+    /// [`Error::Gpu`].
+    pub fn from_host(stream: &Stream, host: &crate::SumTree) -> Result<Self, Error> {
+        let mut tree = Self::new(stream, host.capacity())?;
+        let mut priorities = vec![0.0; host.capacity()];
+        host.copy_priorities(&mut priorities)?;
+        tree.rebuild_from_host(stream, &priorities)?;
+        Ok(tree)
+    }
+
+    /// The same tree on the CPU. Waits.
+    ///
+    /// # Errors
+    /// [`Error::Gpu`].
+    pub fn to_host(&self, stream: &Stream) -> Result<crate::SumTree, Error> {
+        let mut host = crate::SumTree::new(self.capacity)?;
+        host.rebuild(&self.priorities()?.to_vec(stream)?)?;
+        Ok(host)
+    }
+
+    /// Number of leaves.
+    pub fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    /// Total, scale and number of priorities above zero: one read of a few words. Waits.
+    ///
+    /// # Errors
+    /// [`Error::Gpu`].
+    pub fn mass(&self, stream: &Stream) -> Result<Mass, Error> {
+        let head = self.head(stream)?;
+        let (total, scale) = shown(head.total, head.shown, head.stored, self.capacity);
+        let zeros = head.bins[0] as usize;
+        Ok(Mass { total, scale, positive: self.capacity - zeros })
+    }
+
+    /// Sum of all priorities in fixed point, below 2^63. O(1). Waits.
+    ///
+    /// # Errors
+    /// [`Error::Gpu`].
+    pub fn total(&self, stream: &Stream) -> Result<u64, Error> {
+        Ok(self.mass(stream)?.total)
+    }
+
+    /// All priorities, (capacity).
+    ///
+    /// # Errors
+    /// [`Error::Gpu`].
+    pub fn priorities(&self) -> Result<View<'_, f32>, Error> {
+        Ok(self.leaves.view().slice(0..self.capacity)?)
+    }
+
+    /// Priority `index`. Waits.
+    ///
+    /// # Errors
+    /// [`IndexOutOfRange`](crate::Error::IndexOutOfRange), [`Error::Gpu`].
+    pub fn priority(&self, stream: &Stream, index: usize) -> Result<f32, Error> {
+        if index >= self.capacity {
+            let (operation, count) = ("SumTree::priority", self.capacity);
+            return Err(crate::Error::IndexOutOfRange { operation, index, count }.into());
+        }
+        let mut priority = [0.0];
+        self.leaves.view().slice(index..index + 1)?.read(stream, &mut priority)?;
+        Ok(priority[0])
+    }
+
+    /// Sets priority `indices[j]` to `values[j]` for each j in order: of those for one leaf the last counts.
+    ///
+    /// `indices`: (m), each below the capacity, or [`NOTHING`](super::NOTHING); `values`: (m), finite and `>= 0`. What isn't
+    /// is passed over, and [`check`](Self::check) tells.
+    ///
+    /// # Errors
+    /// [`Error::Gpu`], also where the lengths differ.
+    pub fn update(&mut self, stream: &Stream, indices: View<'_, u32>, values: View<'_, f32>) -> Result<(), Error> {
+        let kernel = Set {
+            leaves: self.leaves.view_mut(),
+            nodes: self.nodes.view_mut(),
+            head: self.head.view_mut(),
+            claims: self.claims.view_mut(),
+            status: self.status.word(),
+            indices,
+            powers: values,
+            capacity: self.capacity,
+            m: indices.len(),
+        };
+        // SAFETY: the arrays are those of one tree, which its kernels alone have changed since they were zero.
+        unsafe { stream.launch_trusted(&kernel, None) }?;
+        self.settle(stream)
+    }
+
+    /// [`update`](Self::update) with slices of the host. Waits.
+    ///
+    /// # Errors
+    /// As [`SumTree::update`](crate::SumTree::update); then nothing has changed. [`Error::Gpu`].
+    pub fn update_from_host(&mut self, stream: &Stream, indices: &[u32], values: &[f32]) -> Result<(), Error> {
+        check_batch("SumTree::update", Isa::detect(), self.capacity, indices, values)?;
+        // Out of the tree, which is borrowed as a whole by the update.
+        let (mut at, mut of) = (std::mem::take(&mut self.indices), std::mem::take(&mut self.values));
+        let updated = (|| self.update(stream, at.upload(stream, indices)?, of.upload(stream, values)?))();
+        (self.indices, self.values) = (at, of);
+        updated
+    }
+
+    /// Sets priority `indices[j]` to `(|td_errors[j]| + epsilon)^alpha`, otherwise as [`update`](Self::update): the powers of
+    /// [`PrioritizedReplay`](crate::PrioritizedReplay). An error that isn't finite, or whose power isn't, is passed over.
+    ///
+    /// # Errors
+    /// [`Error::Gpu`], also where the lengths differ.
+    pub fn update_from_errors(
+        &mut self,
+        stream: &Stream,
+        indices: View<'_, u32>,
+        td_errors: View<'_, f32>,
+        alpha: f32,
+        epsilon: f32,
+    ) -> Result<(), Error> {
+        self.update_items(stream, None, indices, td_errors, (alpha, epsilon))
+    }
+
+    /// [`update_from_errors`](Self::update_from_errors) of items whose priorities before alpha are `raw`, with alpha and
+    /// epsilon.
+    pub(super) fn update_items(
+        &mut self,
+        stream: &Stream,
+        raw: Option<ViewMut<'_, f32>>,
+        indices: View<'_, u32>,
+        td_errors: View<'_, f32>,
+        (alpha, epsilon): (f32, f32),
+    ) -> Result<(), Error> {
+        let kernel = Update {
+            leaves: self.leaves.view_mut(),
+            nodes: self.nodes.view_mut(),
+            head: self.head.view_mut(),
+            claims: self.claims.view_mut(),
+            raw,
+            status: self.status.word(),
+            indices,
+            td: td_errors,
+            capacity: self.capacity,
+            m: indices.len(),
+            alpha,
+            eps: epsilon,
+        };
+        // SAFETY: as in `update`.
+        unsafe { stream.launch_trusted(&kernel, None) }?;
+        self.settle(stream)
+    }
+
+    /// Sets all priorities. `priorities`: (capacity), finite and `>= 0`; what isn't becomes zero, and [`check`](Self::check)
+    /// tells. A copy and two launches.
+    ///
+    /// # Errors
+    /// [`Error::Gpu`], also for another length.
+    pub fn rebuild(&mut self, stream: &Stream, priorities: View<'_, f32>) -> Result<(), Error> {
+        self.leaves.view_mut().slice(0..self.capacity)?.copy_from(stream, priorities)?;
+        self.survey(stream)
+    }
+
+    /// [`rebuild`](Self::rebuild) with a slice of the host. Waits.
+    ///
+    /// # Errors
+    /// As [`SumTree::rebuild`](crate::SumTree::rebuild); then nothing has changed. [`Error::Gpu`].
+    pub fn rebuild_from_host(&mut self, stream: &Stream, priorities: &[f32]) -> Result<(), Error> {
+        const OPERATION: &str = "SumTree::rebuild";
+        crate::cdf::check_len(OPERATION, "priorities", self.capacity, priorities.len())?;
+        fixed::largest_weight(priorities).map_err(|error| crate::Error::from_fixed(OPERATION, error))?;
+        self.leaves.view_mut().slice(0..self.capacity)?.write(stream, priorities)?;
+        self.survey(stream)
+    }
+
+    /// The leaf that holds each threshold, `prefix[i - 1] <= threshold < prefix[i]`, and its priority in fixed point.
+    ///
+    /// `thresholds`: (m), each below the total, otherwise some leaf is found; `out`, `weights`: (m).
+    ///
+    /// # Errors
+    /// [`Error::Gpu`], also where the lengths differ.
+    pub fn search(
+        &self,
+        stream: &Stream,
+        thresholds: View<'_, u64>,
+        out: ViewMut<'_, u32>,
+        weights: ViewMut<'_, u64>,
+    ) -> Result<(), Error> {
+        let (leaves, nodes, head) = (self.leaves.view(), self.nodes.view(), self.head.view());
+        let (capacity, m) = (self.capacity, thresholds.len());
+        let kernel = Find { leaves, nodes, head, thresholds, out, weights, capacity, m };
+        // SAFETY: as in `update`.
+        Ok(unsafe { stream.launch_trusted(&kernel, None) }?)
+    }
+
+    /// Independent draws: leaf i with probability `weight(i) / total`, and its priority in fixed point; the draws of
+    /// [`SumTree::sample`](crate::SumTree::sample) from the block at which `draws` is. It goes on by one block a draw.
+    ///
+    /// `out`, `weights`: (m); [`NOTHING`](super::NOTHING) and 0 if all priorities are zero, and then `draws` stays.
+    ///
+    /// # Errors
+    /// [`Error::Gpu`], also where the lengths differ.
+    pub fn sample(
+        &self,
+        stream: &Stream,
+        draws: &mut Draws,
+        out: ViewMut<'_, u32>,
+        weights: ViewMut<'_, u64>,
+    ) -> Result<(), Error> {
+        let (leaves, nodes, head) = (self.leaves.view(), self.nodes.view(), self.head.view());
+        let (seed, number, capacity, m) = (draws.seed, draws.number, self.capacity, out.len());
+        let position = draws.position();
+        let kernel = Sample { leaves, nodes, head, position, out, weights, capacity, m, seed, stream: number };
+        // SAFETY: as in `update`.
+        Ok(unsafe { stream.launch_trusted(&kernel, None) }?)
+    }
+
+    /// One draw from each of m equal strata of the mass, in ascending order:
+    /// [`SumTree::sample_stratified`](crate::SumTree::sample_stratified). Otherwise as [`sample`](Self::sample).
+    ///
+    /// # Errors
+    /// [`Error::Gpu`], also where the lengths differ.
+    pub fn sample_stratified(
+        &self,
+        stream: &Stream,
+        draws: &mut Draws,
+        out: ViewMut<'_, u32>,
+        weights: ViewMut<'_, u64>,
+    ) -> Result<(), Error> {
+        let (leaves, nodes, head) = (self.leaves.view(), self.nodes.view(), self.head.view());
+        let (seed, number, capacity, m) = (draws.seed, draws.number, self.capacity, out.len());
+        let position = draws.position();
+        let kernel =
+            SampleStratified { leaves, nodes, head, position, out, weights, capacity, m, seed, stream: number };
+        // SAFETY: as in `update`.
+        Ok(unsafe { stream.launch_trusted(&kernel, None) }?)
+    }
+
+    /// What was wrong with batches on the device since the last call: the first position of all, and the index or value
+    /// there. Waits.
+    ///
+    /// # Errors
+    /// [`BatchIndexOutOfRange`](crate::Error::BatchIndexOutOfRange), [`InvalidWeight`](crate::Error::InvalidWeight) (of
+    /// [`update_from_errors`](Self::update_from_errors) with the error, or if that is finite with `|td| + epsilon`);
+    /// [`Error::Gpu`].
+    pub fn check(&mut self, stream: &Stream) -> Result<(), Error> {
+        let (operation, count) = ("SumTree::update", self.capacity);
+        Err(match self.status.take(stream)? {
+            None => return Ok(()),
+            Some(Fault::OutOfRange { position, index }) => {
+                crate::Error::BatchIndexOutOfRange { operation, position, index, count }
+            }
+            Some(Fault::Invalid { position, value }) => crate::Error::InvalidWeight { operation, position, value },
+        }
+        .into())
+    }
+
+    /// Sets the leaves of a replay's new items: those of the slots from `inserted` on.
+    pub(super) fn insert_items(&mut self, stream: &Stream, new: NewItems<'_>, alpha: f32) -> Result<(), Error> {
+        let NewItems { raw, inserted, priorities, largest, status, m } = new;
+        let kernel = Insert {
+            leaves: self.leaves.view_mut(),
+            nodes: self.nodes.view_mut(),
+            head: self.head.view_mut(),
+            claims: self.claims.view_mut(),
+            raw: Some(raw),
+            status: status.word(),
+            inserted,
+            priorities,
+            largest,
+            capacity: self.capacity,
+            m,
+            alpha,
+        };
+        // SAFETY: as in `update`.
+        unsafe { stream.launch_trusted(&kernel, None) }?;
+        self.settle(stream)
+    }
+
+    /// Takes items of a replay out. What changes the tree next settles it.
+    pub(super) fn remove_items(
+        &mut self,
+        stream: &Stream,
+        raw: ViewMut<'_, f32>,
+        indices: View<'_, u32>,
+    ) -> Result<(), Error> {
+        let kernel = Remove {
+            leaves: self.leaves.view_mut(),
+            nodes: self.nodes.view_mut(),
+            head: self.head.view_mut(),
+            claims: self.claims.view_mut(),
+            raw,
+            status: self.status.word(),
+            indices,
+            capacity: self.capacity,
+            m: indices.len(),
+        };
+        // SAFETY: as in `update`.
+        Ok(unsafe { stream.launch_trusted(&kernel, None) }?)
+    }
+
+    /// What was wrong with updates.
+    pub(super) fn take_fault(&mut self, stream: &Stream) -> Result<Option<Fault>, Error> {
+        Ok(self.status.take(stream)?)
+    }
+
+    /// What a replay knows of its items: how many there are, and the largest priority before alpha that there ever was.
+    pub(super) fn items(&self, stream: &Stream) -> Result<(usize, f32), Error> {
+        let head = self.head(stream)?;
+        Ok((head.present as usize, f32::from_bits(head.largest)))
+    }
+
+    /// Sets what [`items`](Self::items) tells.
+    pub(super) fn set_items(&mut self, stream: &Stream, present: u32, largest: f32) -> Result<(), Error> {
+        let head = Head { present, largest: largest.to_bits(), ..self.head(stream)? };
+        Ok(self.head.view_mut().write(stream, &[head])?)
+    }
+
+    /// The head, for kernels.
+    pub(super) fn head_view(&self) -> View<'_, Head> {
+        self.head.view()
+    }
+
+    fn head(&self, stream: &Stream) -> Result<Head, Error> {
+        let mut heads = [<Head as bytemuck::Zeroable>::zeroed()];
+        self.head.view().read(stream, &mut heads)?;
+        let [head] = heads;
+        Ok(head)
+    }
+
+    /// Counts the leaves' magnitudes and makes the sums.
+    fn survey(&mut self, stream: &Stream) -> Result<(), Error> {
+        let kernel = Survey {
+            leaves: self.leaves.view_mut(),
+            head: self.head.view_mut(),
+            status: self.status.word(),
+            capacity: self.capacity,
+        };
+        // SAFETY: as in `update`; the leaves may hold anything.
+        unsafe { stream.launch_trusted(&kernel, None) }?;
+        self.settle(stream)
+    }
+
+    /// Makes the sums anew where that is needed.
+    pub(super) fn settle(&mut self, stream: &Stream) -> Result<(), Error> {
+        let kernel = Rebuild {
+            leaves: self.leaves.view(),
+            nodes: self.nodes.view_mut(),
+            head: self.head.view_mut(),
+            capacity: self.capacity,
+        };
+        // SAFETY: as in `update`.
+        Ok(unsafe { stream.launch_trusted(&kernel, None) }?)
+    }
+}

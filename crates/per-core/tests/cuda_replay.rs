@@ -1,0 +1,490 @@
+//! The replay on a device is that of the CPU after every program, in every order of threads.
+#![cfg(feature = "cuda")]
+
+mod cuda_common;
+
+use arith::random;
+use cuda_common::*;
+use gpu::{Buffer, Graph, Stream};
+use half::bf16;
+use per_core::cuda::NOTHING;
+use per_core::cuda::replay::{Batch, Error, PrioritizedReplay, Rows};
+use per_core::replay::{self, AllZero, Column, Columns, Config, Draws, Handle, NStep, NewItems, Weights};
+use proptest::prelude::*;
+
+/// Draws of a batch.
+const DRAWS: usize = 19;
+
+#[derive(Clone, Debug)]
+enum Step {
+    Insert { n: usize, seed: u64, priorities: bool, from_host: bool },
+    Sample { batch: usize, beta: f32 },
+    Update { batch: usize, seed: u64, from_host: bool },
+    Remove { batch: usize, from: usize },
+    Copy,
+}
+
+#[derive(Clone, Debug)]
+struct Program {
+    config: Config,
+    /// Of the columns of f32 and u8; the second decides whether rows are moved in bytes.
+    widths: (usize, usize),
+    steps: Vec<Step>,
+}
+
+fn configs() -> impl Strategy<Value = Config> {
+    let capacity = prop_oneof![1..40_usize, Just(300)];
+    let choices = (any::<bool>(), 0..3_usize, any::<bool>());
+    (capacity, choices, prop::sample::select(vec![0.0_f32, 0.6, 1.0]), prop::sample::select(vec![0.0_f32, 1e-3]))
+        .prop_map(|(capacity, (independent, weights, ever), alpha, epsilon)| Config {
+            draws: if independent { Draws::Independent } else { Draws::Stratified },
+            weights: [Weights::OverBuffer, Weights::OverBatch, Weights::Unnormalized][weights],
+            new_items: if ever { NewItems::LargestEver } else { NewItems::LargestNow },
+            alpha,
+            epsilon,
+            seed: 5,
+            stream: 6,
+            ..Config::new(capacity)
+        })
+}
+
+fn programs() -> impl Strategy<Value = Program> {
+    let insert = (1..50_usize, any::<u64>(), any::<bool>(), any::<bool>())
+        .prop_map(|(n, seed, priorities, from_host)| Step::Insert { n, seed, priorities, from_host });
+    let step = prop_oneof![
+        3 => insert,
+        3 => (0..3_usize, 0.0_f32..=1.0).prop_map(|(batch, beta)| Step::Sample { batch, beta }),
+        3 => (0..3_usize, any::<u64>(), any::<bool>())
+            .prop_map(|(batch, seed, from_host)| Step::Update { batch, seed, from_host }),
+        1 => (0..3_usize, 0..DRAWS).prop_map(|(batch, from)| Step::Remove { batch, from }),
+        1 => Just(Step::Copy),
+    ];
+    (configs(), (1..6_usize, prop::sample::select(vec![1, 4, 16])), prop::collection::vec(step, 1..16))
+        .prop_map(|(config, widths, steps)| Program { config, widths, steps })
+}
+
+/// A batch on both.
+struct Pair {
+    device: Batch,
+    host: replay::Batch,
+    /// Whether the last draw found something.
+    drawn: bool,
+}
+
+/// The columns.
+#[derive(Clone, Copy)]
+struct Row {
+    observation: Column<f32>,
+    half: Column<bf16>,
+    action: Column<i32>,
+    flags: Column<u8>,
+}
+
+struct Both {
+    stream: Stream,
+    device: PrioritizedReplay,
+    host: replay::PrioritizedReplay,
+    row: Row,
+    batches: Vec<Pair>,
+    stale: u64,
+}
+
+/// Rows of n items.
+struct Items {
+    observation: Vec<f32>,
+    half: Vec<bf16>,
+    action: Vec<i32>,
+    flags: Vec<u8>,
+    priorities: Vec<f32>,
+}
+
+impl Items {
+    fn rows(&self, row: Row) -> [replay::Rows<'_>; 4] {
+        let Row { observation, half, action, flags } = row;
+        // In some order.
+        [flags.rows(&self.flags), observation.rows(&self.observation), action.rows(&self.action), half.rows(&self.half)]
+    }
+
+    fn upload(&self, stream: &Stream) -> OnDevice {
+        OnDevice {
+            observation: upload(stream, &self.observation),
+            half: upload(stream, &self.half),
+            action: upload(stream, &self.action),
+            flags: upload(stream, &self.flags),
+            priorities: upload(stream, &self.priorities),
+        }
+    }
+}
+
+/// The same on the device.
+struct OnDevice {
+    observation: Buffer<f32>,
+    half: Buffer<bf16>,
+    action: Buffer<i32>,
+    flags: Buffer<u8>,
+    priorities: Buffer<f32>,
+}
+
+impl OnDevice {
+    fn rows(&self, row: Row) -> [Rows<'_>; 4] {
+        [
+            Rows::new(row.action, self.action.view()),
+            Rows::new(row.observation, self.observation.view()),
+            Rows::new(row.half, self.half.view()),
+            Rows::new(row.flags, self.flags.view()),
+        ]
+    }
+}
+
+impl Both {
+    fn new(stream: Stream, config: Config, widths: (usize, usize)) -> Self {
+        let mut columns = Columns::new();
+        // 8 bytes first, so that some records are whole words of 16.
+        let action = columns.add("action", 2).unwrap();
+        let half = columns.add("half", 4).unwrap();
+        let observation = columns.add("observation", 4 * widths.0).unwrap();
+        let flags = columns.add("flags", widths.1).unwrap();
+        let device = PrioritizedReplay::new(&stream, config.clone(), columns.clone()).unwrap();
+        let host = replay::PrioritizedReplay::new(config, columns).unwrap();
+        let batch =
+            || Pair { device: device.batch(&stream, DRAWS).unwrap(), host: host.batch(DRAWS).unwrap(), drawn: false };
+        let batches = (0..3).map(|_| batch()).collect();
+        let row = Row { observation, half, action, flags };
+        Self { stream, device, host, row, batches, stale: 0 }
+    }
+
+    fn items(&self, n: usize, seed: u64) -> Items {
+        let numbers = random::Stream::new(seed, 1);
+        let word = |i: usize| numbers.word(i as u64);
+        let (wide, narrow) = (self.row.observation.width(), self.row.flags.width());
+        Items {
+            observation: (0..n * wide).map(|i| numbers.uniform(i as u64)).collect(),
+            half: (0..n * 4).map(|i| bf16::from_bits(word(i) as u16 & 0x3fff)).collect(),
+            action: (0..n * 2).map(|i| word(i + 7).cast_signed()).collect(),
+            flags: (0..n * narrow).map(|i| word(i + 9) as u8).collect(),
+            priorities: (0..n as u64).map(|i| (8.0 * numbers.uniform(i + 99) - 1.0).max(0.0)).collect(),
+        }
+    }
+
+    fn run(&mut self, step: &Step) {
+        match *step {
+            Step::Insert { n, seed, priorities, from_host } => self.insert(n, seed, priorities, from_host),
+            Step::Sample { batch, beta } => self.sample(batch, beta),
+            Step::Update { batch, seed, from_host } => self.update(batch, seed, from_host),
+            Step::Remove { batch, from } => self.remove(batch, from),
+            Step::Copy => {
+                let copy = self.device.to_host(&self.stream).unwrap();
+                self.device = PrioritizedReplay::from_host(&self.stream, &copy).unwrap();
+                self.stale = 0;
+            }
+        }
+        self.check();
+    }
+
+    fn insert(&mut self, n: usize, seed: u64, with: bool, from_host: bool) {
+        let items = self.items(n, seed);
+        let (rows, priorities) = (items.rows(self.row), &items.priorities);
+        let Self { stream, device, host, row, .. } = self;
+        if with {
+            host.insert_batch_with_priorities(&rows, priorities).unwrap();
+        } else {
+            host.insert_batch(&rows).unwrap();
+        }
+        let on_device = items.upload(stream);
+        match (with, from_host) {
+            (true, true) => device.insert_batch_from_host_with_priorities(stream, &rows, priorities),
+            (false, true) => device.insert_batch_from_host(stream, &rows),
+            (true, false) => {
+                let rows = on_device.rows(*row);
+                device.insert_batch_with_priorities(stream, &rows, on_device.priorities.view())
+            }
+            (false, false) => device.insert_batch(stream, &on_device.rows(*row)),
+        }
+        .unwrap();
+    }
+
+    fn sample(&mut self, batch: usize, beta: f32) {
+        let Self { stream, device, host, batches, .. } = self;
+        let pair = &mut batches[batch];
+        device.set_beta(stream, beta).unwrap();
+        device.sample_proportional(stream, &mut pair.device).unwrap();
+        pair.drawn = match host.sample_proportional(&mut pair.host, beta) {
+            Ok(()) => true,
+            Err(replay::Error::NoItems | replay::Error::AllZero { .. }) => false,
+            Err(error) => panic!("{error}"),
+        };
+        self.check_batch(batch);
+    }
+
+    fn check_batch(&self, batch: usize) {
+        let (stream, Pair { device, host, drawn }) = (&self.stream, &self.batches[batch]);
+        let (indices, handles) = (device.indices().to_vec(stream).unwrap(), device.handles().to_vec(stream).unwrap());
+        let weights = bits(&device.weights().to_vec(stream).unwrap());
+        let observation = device.rows(self.row.observation).unwrap().to_vec(stream).unwrap();
+        let flags = device.rows(self.row.flags).unwrap().to_vec(stream).unwrap();
+        if !drawn {
+            assert_eq!((indices, handles), (vec![NOTHING; DRAWS], vec![u64::MAX; DRAWS]));
+            assert_eq!((weights, observation), (vec![0; DRAWS], vec![0.0; DRAWS * self.row.observation.width()]));
+            return;
+        }
+        assert_eq!(indices, host.indices());
+        assert_eq!(handles, host.handles().iter().map(|handle| handle.number()).collect::<Vec<_>>());
+        assert_eq!(weights, bits(host.weights()));
+        assert_eq!(bits(&observation), bits(host.rows(self.row.observation).unwrap()));
+        assert_eq!(flags, host.rows(self.row.flags).unwrap());
+        assert_eq!(device.rows(self.row.action).unwrap().to_vec(stream).unwrap(), host.rows(self.row.action).unwrap());
+        assert_eq!(device.rows(self.row.half).unwrap().to_vec(stream).unwrap(), host.rows(self.row.half).unwrap());
+    }
+
+    fn update(&mut self, batch: usize, seed: u64, from_host: bool) {
+        let Self { stream, device, host, batches, stale, .. } = self;
+        let numbers = random::Stream::new(seed, 3);
+        // Some are 0.
+        let errors: Vec<_> = (0..DRAWS as u64).map(|j| (4.0 * numbers.uniform(j) - 3.0).min(0.0)).collect();
+        let Pair { device: on_device, host: on_host, drawn } = &batches[batch];
+        if *drawn && from_host {
+            device.update_priorities_from_host(stream, on_host.handles(), &errors).unwrap();
+        } else {
+            let of = upload(stream, &errors);
+            device.update_priorities(stream, on_device.handles(), of.view()).unwrap();
+        }
+        if *drawn {
+            *stale += host.update_priorities(on_host.handles(), &errors).unwrap().stale as u64;
+        }
+    }
+
+    fn remove(&mut self, batch: usize, from: usize) {
+        let Self { stream, device, host, batches, stale, .. } = self;
+        if !batches[batch].drawn {
+            return;
+        }
+        let mut handles = batches[batch].host.handles()[from..].to_vec();
+        handles.sort_unstable();
+        handles.dedup();
+        *stale += host.remove(&handles).unwrap().stale as u64;
+        let numbers = upload(stream, &handles.iter().map(|handle| handle.number()).collect::<Vec<_>>());
+        device.remove(stream, numbers.view()).unwrap();
+    }
+
+    fn check(&mut self) {
+        let Self { stream, device, host, stale, .. } = self;
+        device.check(stream).unwrap();
+        assert_eq!(device.len(stream).unwrap(), host.len());
+        assert_eq!(device.inserted(stream).unwrap(), host.inserted());
+        assert_eq!(device.draws_made(stream).unwrap(), host.draws_made());
+        assert_eq!(device.stale(stream).unwrap(), *stale);
+        assert_eq!(device.total_priority(stream).unwrap().to_bits(), host.total_priority().to_bits());
+        assert_eq!(device.min_priority(stream).unwrap(), host.min_priority());
+        assert_eq!(device.max_priority(stream).unwrap(), host.max_priority());
+        let raw = (0..host.capacity()).map(|slot| host.handle(slot).map_or(-1.0, |h| host.priority(h).unwrap()));
+        assert_eq!(bits(&device.priorities().to_vec(stream).unwrap()), bits(&raw.collect::<Vec<_>>()));
+        assert_eq!(device.powers().to_host(stream).unwrap(), *host.powers());
+    }
+}
+
+fn run_programs(cases: u32) {
+    for_any(cases, &programs(), |Program { config, widths, steps }| {
+        let mut both = Both::new(stream(), config, widths);
+        steps.iter().for_each(|step| both.run(step));
+    });
+}
+
+#[test]
+fn any_program_leaves_the_replay_of_the_cpu() {
+    run_programs(40);
+}
+
+#[test]
+fn every_order_of_threads_leaves_the_same_replay() {
+    in_every_order("child_in_some_order");
+}
+
+#[test]
+#[ignore = "run by the test above"]
+fn child_in_some_order() {
+    run_programs(8);
+}
+
+fn filled(capacity: usize) -> Both {
+    let mut both = Both::new(stream(), Config { epsilon: 0.01, ..Config::new(capacity) }, (1, 4));
+    both.insert(capacity, 1, true, false);
+    both
+}
+
+#[test]
+fn a_learners_step_is_replayed_and_draws_anew() {
+    let mut both = filled(200);
+    let mut errors = room::<f32>(&both.stream, DRAWS);
+    let Both { stream, device, batches, .. } = &mut both;
+    let step = Graph::capture(stream, |stream| {
+        device.sample_proportional(stream, &mut batches[0].device)?;
+        device.update_priorities(stream, batches[0].device.handles(), errors.view())
+    });
+    let step = step.unwrap();
+    let mut seen = Vec::new();
+    for round in 0..5 {
+        let numbers = random::Stream::new(round, 4);
+        let given: Vec<_> = (0..DRAWS as u64).map(|j| numbers.uniform(j) - 0.5).collect();
+        let beta = 0.2 * round as f32;
+        errors.view_mut().write(&both.stream, &given).unwrap();
+        both.device.set_beta(&both.stream, beta).unwrap();
+        step.launch(&both.stream).unwrap();
+        let Pair { host, drawn, .. } = &mut both.batches[0];
+        both.host.sample_proportional(host, beta).unwrap();
+        *drawn = true;
+        seen.push(host.indices().to_vec());
+        both.check_batch(0);
+        let handles = both.batches[0].host.handles();
+        assert_eq!(both.host.update_priorities(handles, &given).unwrap().stale, 0);
+        both.check();
+        // Between replays, also what isn't part of them.
+        both.run(&Step::Insert { n: 30, seed: round, priorities: round % 2 == 0, from_host: false });
+    }
+    seen.dedup();
+    assert_eq!(seen.len(), 5);
+}
+
+#[test]
+fn insertions_are_replayed_round_the_ring() {
+    for new_items in [NewItems::LargestNow, NewItems::LargestEver] {
+        let mut both = Both::new(stream(), Config { new_items, ..Config::new(50) }, (2, 1));
+        let items = both.items(16, 3);
+        let on_device = items.upload(&both.stream);
+        let Both { stream, device, row, .. } = &mut both;
+        let rows = on_device.rows(*row);
+        let insertion = Graph::capture(stream, |stream| device.insert_batch(stream, &rows)).unwrap();
+        for round in 0..7 {
+            insertion.launch(&both.stream).unwrap();
+            both.host.insert_batch(&items.rows(both.row)).unwrap();
+            both.check();
+            both.run(&Step::Sample { batch: 0, beta: 0.5 });
+            both.run(&Step::Update { batch: round % 2, seed: 3, from_host: false });
+            both.run(&Step::Sample { batch: 1, beta: 0.5 });
+        }
+    }
+}
+
+#[test]
+fn operations_are_so_many_launches() {
+    let mut both = filled(100);
+    let on_device = both.items(10, 3).upload(&both.stream);
+    let errors = upload(&both.stream, &[1.0_f32; DRAWS]);
+    let Both { stream, device, batches, row, .. } = &mut both;
+    let (rows, priorities) = (on_device.rows(*row), on_device.priorities.view());
+    let batch = &mut batches[0].device;
+    let sample = Graph::capture(stream, |stream| device.sample_proportional(stream, batch)).unwrap();
+    // Items, weights, handles; rows of 4 columns.
+    assert_eq!(sample.operations(), 3 + 4);
+    let update = Graph::capture(stream, |stream| device.update_priorities(stream, batch.handles(), errors.view()));
+    // Slots, priorities, sums if needed, the smallest, the largest.
+    assert_eq!(update.unwrap().operations(), 5);
+    let insert = Graph::capture(stream, |stream| device.insert_batch_with_priorities(stream, &rows, priorities));
+    // Rows; slots, the old items, and the same as an update; the count.
+    assert_eq!(insert.unwrap().operations(), 4 + 7);
+    // And the largest of those that stay.
+    let insert = Graph::capture(stream, |stream| device.insert_batch(stream, &rows)).unwrap();
+    assert_eq!(insert.operations(), 4 + 8);
+}
+
+#[test]
+fn more_items_than_the_ring_holds() {
+    for (with, from_host) in [(false, false), (true, false), (true, true)] {
+        let mut both = Both::new(stream(), Config::new(7), (1, 1));
+        both.run(&Step::Insert { n: 3, seed: 1, priorities: true, from_host });
+        both.run(&Step::Insert { n: 26, seed: 2, priorities: with, from_host });
+        both.run(&Step::Sample { batch: 0, beta: 1.0 });
+    }
+}
+
+#[test]
+fn what_the_device_finds_is_told_and_passed_over() {
+    let mut both = filled(30);
+    let (stream, device) = (&both.stream, &mut both.device);
+    // A handle of an item that is yet to come, then one of what couldn't be drawn.
+    let handles = upload(stream, &[29_u64, u64::MAX, 30, 3]);
+    let errors = upload(stream, &[1.0, 2.0, 3.0, 4.0_f32]);
+    device.update_priorities(stream, handles.view(), errors.view()).unwrap();
+    assert!(matches!(device.check(stream), Err(Error::UnknownHandle { position: 2, .. })));
+    both.host.update_priorities(&[29, 3].map(Handle::from_number), &[1.0, 4.0]).unwrap();
+    both.check();
+    let (stream, device) = (&both.stream, &mut both.device);
+    let handles = upload(stream, &[1_u64, 2, 3]);
+    let errors = upload(stream, &[1.0, f32::NEG_INFINITY, f32::NAN]);
+    device.update_priorities(stream, handles.view(), errors.view()).unwrap();
+    let told = device.check(stream).unwrap_err();
+    let expected = replay::Error::InvalidTdError {
+        operation: "PrioritizedReplay::update_priorities",
+        position: 1,
+        value: f32::NEG_INFINITY,
+    };
+    assert_eq!(told.to_string(), expected.to_string());
+    both.host.update_priorities(&[Handle::from_number(1)], &[1.0]).unwrap();
+    both.check();
+    // The same by the host: nothing changes.
+    let handles = [1, 2].map(Handle::from_number);
+    let refused = both.device.update_priorities_from_host(&both.stream, &handles, &[9.0, f32::NAN]);
+    assert!(matches!(refused, Err(Error::Replay(replay::Error::InvalidTdError { position: 1, .. }))));
+    both.check();
+}
+
+#[test]
+fn a_new_item_whose_priority_cannot_be_is_not_there() {
+    let mut both = filled(30);
+    let items = both.items(2, 3);
+    let on_device = items.upload(&both.stream);
+    let (stream, device) = (&both.stream, &mut both.device);
+    let priorities = upload(stream, &[2.5, -1.0_f32]);
+    device.insert_batch_with_priorities(stream, &on_device.rows(both.row), priorities.view()).unwrap();
+    let operation = "PrioritizedReplay::insert_batch_with_priorities";
+    let expected = replay::Error::InvalidPriority { operation, position: 1, value: -1.0 };
+    assert_eq!(device.check(stream).unwrap_err().to_string(), expected.to_string());
+    let rows = items.rows(both.row);
+    let refused = device.insert_batch_from_host_with_priorities(stream, &rows, &[2.5, -1.0]).unwrap_err();
+    assert_eq!(refused.to_string(), expected.to_string());
+    both.host.insert_batch_with_priorities(&rows, &[2.5, 0.0]).unwrap();
+    both.host.remove(&[Handle::from_number(31)]).unwrap();
+    both.check();
+}
+
+#[test]
+fn what_the_host_sees_is_refused() {
+    let stream = stream();
+    let mut columns = Columns::new();
+    let reward = columns.add::<f32>("reward", 1).unwrap();
+    let other = columns.add::<i32>("other", 2).unwrap();
+    let new = |config: Config| PrioritizedReplay::new(&stream, config, columns.clone());
+    let n_step = Some(NStep { steps: 3, discount: 0.9, reward });
+    for config in [
+        Config { draws: Draws::Distinct, ..Config::new(5) },
+        Config { all_zero: AllZero::Uniform, ..Config::new(5) },
+        Config { n_step, ..Config::new(5) },
+    ] {
+        let refused = new(config).unwrap_err();
+        assert!(matches!(refused, Error::Device(per_core::cuda::Error::Unsupported { .. })), "{refused}");
+    }
+    let refused = new(Config { alpha: f32::NAN, ..Config::new(5) }).unwrap_err();
+    assert!(matches!(refused, Error::Replay(replay::Error::Setting { name: "alpha", .. })), "{refused}");
+    let mut device = new(Config::new(5)).unwrap();
+    assert!(matches!(device.set_beta(&stream, 1.5), Err(Error::Replay(replay::Error::InvalidBeta { value: 1.5 }))));
+    // Rows as the CPU checks them.
+    let (rewards, others) = (upload(&stream, &[1.0_f32; 3]), upload(&stream, &[1_i32; 6]));
+    let [reward, short] = [rewards.view(), rewards.view().slice(0..2).unwrap()].map(|view| Rows::new(reward, view));
+    let [other, part] = [others.view(), others.view().slice(0..5).unwrap()].map(|view| Rows::new(other, view));
+    let missing = device.insert_batch(&stream, &[reward]).unwrap_err();
+    assert!(matches!(missing, Error::Replay(replay::Error::ColumnMissing { .. })), "{missing}");
+    let twice = device.insert_batch(&stream, &[reward, reward]).unwrap_err();
+    assert!(matches!(twice, Error::Replay(replay::Error::ColumnTwice { .. })), "{twice}");
+    let fewer = device.insert_batch(&stream, &[short, other]).unwrap_err();
+    assert!(matches!(fewer, Error::Replay(replay::Error::RowCount { expected: 2, got: 3, .. })), "{fewer}");
+    let parts = device.insert_batch(&stream, &[reward, part]).unwrap_err();
+    assert!(matches!(parts, Error::Replay(replay::Error::RowLength { width: 2, elements: 5, .. })), "{parts}");
+    assert_eq!((device.len(&stream).unwrap(), device.inserted(&stream).unwrap()), (0, 0));
+    device.insert_batch(&stream, &[reward, other]).unwrap();
+    assert_eq!((device.len(&stream).unwrap(), device.inserted(&stream).unwrap()), (3, 3));
+    let mut foreign = filled(5).device.batch(&stream, 2).unwrap();
+    let refused = device.sample_proportional(&stream, &mut foreign).unwrap_err();
+    assert!(matches!(refused, Error::Replay(replay::Error::ForeignBatch)), "{refused}");
+    let handles = upload(&stream, &[0_u64; 3]);
+    let refused = device.update_priorities(&stream, handles.view(), rewards.view().slice(0..2).unwrap()).unwrap_err();
+    assert!(matches!(refused, Error::Replay(replay::Error::LengthMismatch { expected: 3, got: 2, .. })), "{refused}");
+}
