@@ -52,8 +52,9 @@
 //! meet become one. Together with the order of blocks (`lower/order.rs`) that brings lanes together as early as
 //! possible. It was chosen over a stack of post-dominators because lanes may wait for each other at different places:
 //! since Volta, `bar.warp.sync`, `shfl.sync` and their like are meant to be reached by lanes that have parted, and a
-//! stack would wait for ever. What remains is that lanes of one warp which spin until another lane of the same warp
-//! has done something may spin for ever.
+//! stack would wait for ever. Lanes that spin until another lane of their warp has done something don't keep it from
+//! running: now and then a group that isn't the farthest behind has a turn. Blocks that wait for others (by atomic or
+//! volatile accesses) let the next ones begin and take turns with them, however few threads the host has.
 
 mod alu;
 mod check;

@@ -3,7 +3,7 @@
 use arith::simd::Isa;
 
 use super::{Form, Shape};
-use crate::lanes::{Op4, lanes, pick4_2};
+use crate::lanes::{Op4, lanes, pick4};
 use crate::types::Type::{self, *};
 
 pub(super) fn select(form: &mut Form<'_>, isa: Isa) -> Option<Shape> {
@@ -91,7 +91,7 @@ pub(super) fn select(form: &mut Form<'_>, isa: Isa) -> Option<Shape> {
                 }
             }
             (form.ty()? == B32).then_some(())?;
-            Shape::four(pick4_2::<Lop3>(isa), B32, [B32; 4])
+            Shape::four(pick4::<Lop3>(isa), B32, [B32; 4])
         }
         _ => None,
     }
@@ -144,8 +144,8 @@ fn bfi(ty: Type, isa: Isa) -> Option<Shape> {
         }
     }
     match ty {
-        B32 => Shape::four(pick4_2::<Narrow>(isa), ty, [B32, B32, U32, U32]),
-        B64 => Shape::four(pick4_2::<Wide>(isa), ty, [B64, B64, U64, U32]),
+        B32 => Shape::four(pick4::<Narrow>(isa), ty, [B32, B32, U32, U32]),
+        B64 => Shape::four(pick4::<Wide>(isa), ty, [B64, B64, U64, U32]),
         _ => None,
     }
 }

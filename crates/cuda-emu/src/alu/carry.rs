@@ -5,7 +5,7 @@
 use arith::simd::Isa;
 
 use super::Form;
-use crate::lanes::{Exec, Op4, pick3_2, pick4_2};
+use crate::lanes::{Exec, Op4, pick4};
 use crate::types::Type::{self, *};
 
 /// An operation that reads or writes the carry.
@@ -39,16 +39,16 @@ pub(crate) fn select(form: &mut Form<'_>, isa: Isa) -> Option<Carrying> {
     }
     let ty = form.ty()?;
     let exec = match (opcode, ty) {
-        ("add" | "addc", U32 | S32 | B32) => pick3_2::<Add<u32>>(isa),
-        ("add" | "addc", U64 | S64 | B64) => pick3_2::<Add<u64>>(isa),
-        ("sub" | "subc", U32 | S32 | B32) => pick3_2::<Sub<u32>>(isa),
-        ("sub" | "subc", U64 | S64 | B64) => pick3_2::<Sub<u64>>(isa),
-        (_, U32 | S32) if !high => pick4_2::<Mad<u32>>(isa),
-        (_, U64 | S64) if !high => pick4_2::<Mad<u64>>(isa),
-        (_, U32) => pick4_2::<MadHigh<u32>>(isa),
-        (_, S32) => pick4_2::<MadHigh<i32>>(isa),
-        (_, U64) => pick4_2::<MadHigh<u64>>(isa),
-        (_, S64) => pick4_2::<MadHigh<i64>>(isa),
+        ("add" | "addc", U32 | S32 | B32) => pick4::<Add<u32>>(isa),
+        ("add" | "addc", U64 | S64 | B64) => pick4::<Add<u64>>(isa),
+        ("sub" | "subc", U32 | S32 | B32) => pick4::<Sub<u32>>(isa),
+        ("sub" | "subc", U64 | S64 | B64) => pick4::<Sub<u64>>(isa),
+        (_, U32 | S32) if !high => pick4::<Mad<u32>>(isa),
+        (_, U64 | S64) if !high => pick4::<Mad<u64>>(isa),
+        (_, U32) => pick4::<MadHigh<u32>>(isa),
+        (_, S32) => pick4::<MadHigh<i32>>(isa),
+        (_, U64) => pick4::<MadHigh<u64>>(isa),
+        (_, S64) => pick4::<MadHigh<i64>>(isa),
         _ => return None,
     };
     Some(Carrying { exec, ty, three, reads, writes, initial: u32::from(opcode == "sub") })

@@ -21,7 +21,7 @@ pub(crate) trait Op2 {
     fn f(a: Self::A, b: Self::B) -> Self::D;
 }
 
-/// A function of three sources; of one or two values, the second an [`Lane`] too.
+/// A function of three sources.
 pub(crate) trait Op3 {
     type A: Lane;
     type B: Lane;
@@ -30,7 +30,7 @@ pub(crate) trait Op3 {
     fn f(a: Self::A, b: Self::B, c: Self::C) -> Self::D;
 }
 
-/// A function of four sources with two values.
+/// A function of four sources, the third of which may be missing, with two values.
 pub(crate) trait Op4 {
     type A: Lane;
     type D: Lane;
@@ -40,13 +40,13 @@ pub(crate) trait Op4 {
 
 /// The two copies of a body, and the choice between them.
 macro_rules! picker {
-    ($pick:ident, $body:ident, $trait:ident) => {
+    ($pick:ident, $body:ident, $($bound:tt)+) => {
         #[doc = "The operation, for this instruction set."]
-        pub(crate) fn $pick<O: $trait>(isa: Isa) -> Exec {
+        pub(crate) fn $pick<O: $($bound)+>(isa: Isa) -> Exec {
             #[cfg(target_arch = "x86_64")]
             {
                 #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
-                unsafe fn avx2<O: $trait>(file: &mut [u64], args: &Args, mask: u32) {
+                unsafe fn avx2<O: $($bound)+>(file: &mut [u64], args: &Args, mask: u32) {
                     $body::<O>(file, args, mask);
                 }
                 if isa >= Isa::Avx2 && is_x86_feature_detected!("lzcnt") && is_x86_feature_detected!("popcnt") {
@@ -54,7 +54,7 @@ macro_rules! picker {
                 }
             }
             let _ = isa;
-            fn baseline<O: $trait>(file: &mut [u64], args: &Args, mask: u32) {
+            fn baseline<O: $($bound)+>(file: &mut [u64], args: &Args, mask: u32) {
                 $body::<O>(file, args, mask);
             }
             baseline::<O>
@@ -95,30 +95,12 @@ fn apply3<O: Op3>(file: &mut [u64], args: &Args, mask: u32) {
     O::D::store(file, args.d, &d, mask);
 }
 
-/// Sources `a`, `b` and a carry in `x`; values to `d` and, where there is one, `e`.
+/// Sources `a`, `b`, `x` and, where there is one, `c`; values to `d` and `e`, where there are any.
 #[inline(always)]
-fn apply3_2<O: Op4>(file: &mut [u64], args: &Args, mask: u32) {
+fn apply4<O: Op4>(file: &mut [u64], args: &Args, mask: u32) {
     let a = O::A::load(file, args.a);
     let b = O::A::load(file, args.b);
-    let x = O::E::load(file, args.x);
-    let mut d = [O::D::default(); LANES];
-    let mut e = [O::E::default(); LANES];
-    for i in 0..LANES {
-        (d[i], e[i]) = O::f(a[i], b[i], O::A::default(), x[i]);
-    }
-    if args.d != NONE {
-        O::D::store(file, args.d, &d, mask);
-    }
-    if args.e != NONE {
-        O::E::store(file, args.e, &e, mask);
-    }
-}
-
-#[inline(always)]
-fn apply4_2<O: Op4>(file: &mut [u64], args: &Args, mask: u32) {
-    let a = O::A::load(file, args.a);
-    let b = O::A::load(file, args.b);
-    let c = O::A::load(file, args.c);
+    let c = if args.c == NONE { [O::A::default(); LANES] } else { O::A::load(file, args.c) };
     let x = O::E::load(file, args.x);
     let mut d = [O::D::default(); LANES];
     let mut e = [O::E::default(); LANES];
@@ -166,24 +148,5 @@ fn apply_compare<O: Op2<D = bool>>(file: &mut [u64], args: &Args, mask: u32) {
 picker!(pick1, apply1, Op1);
 picker!(pick2, apply2, Op2);
 picker!(pick3, apply3, Op3);
-picker!(pick3_2, apply3_2, Op4);
-picker!(pick4_2, apply4_2, Op4);
-
-/// A comparison for this instruction set.
-pub(crate) fn compare<O: Op2<D = bool>>(isa: Isa) -> Exec {
-    #[cfg(target_arch = "x86_64")]
-    {
-        #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
-        unsafe fn avx2<O: Op2<D = bool>>(file: &mut [u64], args: &Args, mask: u32) {
-            apply_compare::<O>(file, args, mask);
-        }
-        if isa >= Isa::Avx2 && is_x86_feature_detected!("lzcnt") && is_x86_feature_detected!("popcnt") {
-            return avx2::<O>;
-        }
-    }
-    let _ = isa;
-    fn baseline<O: Op2<D = bool>>(file: &mut [u64], args: &Args, mask: u32) {
-        apply_compare::<O>(file, args, mask);
-    }
-    baseline::<O>
-}
+picker!(pick4, apply4, Op4);
+picker!(compare, apply_compare, Op2<D = bool>);

@@ -9,7 +9,7 @@ mod apply;
 mod half;
 mod lane;
 
-pub(crate) use apply::{Op1, Op2, Op3, Op4, compare, pick1, pick2, pick3, pick3_2, pick4_2};
+pub(crate) use apply::{Op1, Op2, Op3, Op4, compare, pick1, pick2, pick3, pick4};
 pub(crate) use half::{Brain, Half, Ieee};
 pub(crate) use lane::{Lane, read_lane, write_lane};
 

@@ -1,5 +1,6 @@
 //! The compiler: found, run, or missed.
 
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -18,15 +19,30 @@ fn find() -> Option<PathBuf> {
     nvcc.exists().then_some(nvcc)
 }
 
-/// PTX of `compiled/NAME.cu`.
+/// PTX of `compiled/NAME.cu`, which is kept for as long as neither source nor compiler changes.
 fn compile(nvcc: &Path, name: &str, target: u32) -> String {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/compiled/{name}.cu"));
+    let mut key = DefaultHasher::new();
+    let installed = std::fs::metadata(nvcc).and_then(|file| file.modified()).ok();
+    (std::fs::read(&source).unwrap(), nvcc, installed).hash(&mut key);
+    let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{target}-{:016x}.ptx", key.finish()));
+    if let Ok(ptx) = std::fs::read_to_string(&kept) {
+        return ptx;
+    }
+    let ptx = run(nvcc, &source, target);
+    // Written under another name first, since tests may run at once.
+    let new = kept.with_extension(std::process::id().to_string());
+    std::fs::write(&new, &ptx).and_then(|()| std::fs::rename(&new, &kept)).unwrap();
+    ptx
+}
+
+fn run(nvcc: &Path, source: &Path, target: u32) -> String {
     let output = Command::new(nvcc)
         .args(["-w", "-ptx", "-o", "-", &format!("-arch=sm_{target}")])
         .arg(source)
         .output()
         .unwrap_or_else(|error| panic!("{}: {error}", nvcc.display()));
-    assert!(output.status.success(), "{name}, sm_{target}: {}", String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{}, sm_{target}: {}", source.display(), String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
 }
 
