@@ -6,7 +6,7 @@ mod cuda_common;
 use arith::random;
 use cuda_common::*;
 use gpu::{Graph, LaunchError, Stream};
-use per_core::cuda::{Draws, Error, NOTHING, SumTree};
+use per_core::cuda::{DistinctScratch, Draws, Error, NOTHING, SumTree};
 use proptest::prelude::*;
 
 const ALPHA: f32 = 0.6;
@@ -20,6 +20,7 @@ enum Step {
     Rebuild(u64),
     Sample(usize),
     Stratified(usize),
+    Distinct(usize),
     Search(u64),
     Copy,
 }
@@ -35,6 +36,7 @@ fn programs() -> impl Strategy<Value = (usize, Vec<Step>)> {
         1 => any::<u64>().prop_map(Step::Rebuild),
         2 => (0..90_usize).prop_map(Step::Sample),
         2 => (0..90_usize).prop_map(Step::Stratified),
+        2 => (0..40_usize).prop_map(Step::Distinct),
         1 => any::<u64>().prop_map(Step::Search),
         1 => Just(Step::Copy),
     ];
@@ -95,6 +97,7 @@ impl Both {
             }
             Step::Sample(m) => self.draw(*m, false),
             Step::Stratified(m) => self.draw(*m, true),
+            Step::Distinct(m) => self.draw_distinct(*m),
             Step::Search(seed) => self.search(*seed),
             Step::Copy => {
                 self.device = SumTree::from_host(stream, &self.host).unwrap();
@@ -126,6 +129,23 @@ impl Both {
         }
         assert_eq!(out.to_vec(stream).unwrap(), *drawn);
         assert_eq!(weights.to_vec(stream).unwrap(), expected);
+        assert_eq!(draws.next(stream).unwrap(), *next);
+    }
+
+    fn draw_distinct(&mut self, m: usize) {
+        let Self { stream, device, host, draws, next } = self;
+        let (mut out, mut weights) = (room::<u32>(stream, m), room::<u64>(stream, m));
+        let mut scratch = DistinctScratch::new(stream, m + 3).unwrap();
+        device.sample_distinct(stream, draws, &mut scratch, out.view_mut(), weights.view_mut()).unwrap();
+        let (mut expected, mut of) = (vec![NOTHING; m], vec![0; m]);
+        if m <= host.positive() && host.total() > 0 {
+            let (numbers, mut scratch) = (random::Stream::new(3, 9), per_core::DistinctScratch::new(m));
+            host.sample_distinct(&numbers, *next, &mut scratch, &mut expected).unwrap();
+            of = expected.iter().map(|&leaf| host.weight(leaf as usize).unwrap()).collect();
+            *next = next.wrapping_add(m as u64);
+        }
+        assert_eq!(out.to_vec(stream).unwrap(), expected);
+        assert_eq!(weights.to_vec(stream).unwrap(), of);
         assert_eq!(draws.next(stream).unwrap(), *next);
     }
 
@@ -231,6 +251,10 @@ fn operations_are_few_launches() {
     assert_eq!(count(&mut |tree| tree.update_from_errors(&stream, at.view(), of.view(), ALPHA, EPSILON)), 2);
     assert_eq!(count(&mut |tree| tree.sample(&stream, &mut draws, out.view_mut(), weights.view_mut())), 1);
     assert_eq!(count(&mut |tree| tree.sample_stratified(&stream, &mut draws, out.view_mut(), weights.view_mut())), 1);
+    let mut scratch = DistinctScratch::new(&stream, 64).unwrap();
+    let distinct =
+        count(&mut |tree| tree.sample_distinct(&stream, &mut draws, &mut scratch, out.view_mut(), weights.view_mut()));
+    assert_eq!(distinct, 1);
     assert_eq!(count(&mut |tree| tree.search(&stream, thresholds.view(), out.view_mut(), weights.view_mut())), 1);
 }
 

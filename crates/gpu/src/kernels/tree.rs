@@ -151,7 +151,7 @@ kernels! {
     where [capacity => 1..=MAX_SIZE] work Work::threads(m * FANOUT), block ANY;
 
     /// Draws without replacement: `seg_tree_sample_distinct_f32`. They take block `position.next` of the stream (`seed`,
-    /// `stream`).
+    /// `stream`). For no draws nothing is launched: the kernel's threads would not wait for each other then.
     trusted SampleDistinct() ["seg_tree_sample_distinct_f32"] {
         leaves: read [f32; leaves_len(capacity)],
         nodes: read [u64; nodes_len(capacity)],
@@ -162,7 +162,7 @@ kernels! {
         weights: write [u64; m],
         capacity: size, m: size, seed: u64, stream: u64,
     }
-    where [capacity => 1..=MAX_SIZE] work Work::blocks(1), block Block::Any { usual: 1024, most: 1024 };
+    where [capacity => 1..=MAX_SIZE] work Work::blocks(m.min(1)), block Block::Any { usual: 1024, most: 1024 };
 
     /// Takes items out: `seg_tree_remove_f32`.
     trusted Remove() ["seg_tree_remove_f32"] {

@@ -39,7 +39,7 @@ pub use draws::Draws;
 pub use error::Error;
 pub use extremes::{MaxTree, MinTree};
 pub use replay::PrioritizedReplay;
-pub use sum_tree::{Mass, SumTree};
+pub use sum_tree::{DistinctScratch, Mass, SumTree};
 
 /// What is drawn where nothing can be: an item that doesn't exist.
 pub const NOTHING: u32 = u32::MAX;

@@ -2,6 +2,7 @@
 
 use super::error::Error;
 use super::rows::Records;
+use crate::cuda::DistinctScratch;
 use crate::replay::{Column, Columns, Element};
 use gpu::{Buffer, Stream, View};
 
@@ -15,12 +16,14 @@ pub struct Batch {
     pub(super) masses: Buffer<u64>,
     pub(super) handles: Buffer<u64>,
     pub(super) weights: Buffer<f32>,
+    /// For draws without replacement.
+    pub(super) scratch: Option<DistinctScratch>,
     /// (B, width) of each column, as bytes.
     rows: Vec<Buffer<u8>>,
 }
 
 impl Batch {
-    pub(super) fn new(stream: &Stream, columns: &Columns, draws: usize) -> Result<Self, Error> {
+    pub(super) fn new(stream: &Stream, columns: &Columns, draws: usize, distinct: bool) -> Result<Self, Error> {
         let too_large = || crate::replay::Error::BatchTooLarge { draws, steps: 1 };
         // Of no item: what was never drawn can't be updated.
         let handles = Buffer::from_slice(stream, &vec![u64::MAX; draws])?;
@@ -34,6 +37,7 @@ impl Batch {
             masses: Buffer::zeroed(stream, draws)?,
             handles,
             weights: Buffer::zeroed(stream, draws)?,
+            scratch: distinct.then(|| DistinctScratch::new(stream, draws)).transpose()?,
             rows: rows.collect::<Result<_, Error>>()?,
         })
     }

@@ -56,8 +56,8 @@ use rows::Records;
 /// [`PrioritizedReplay`](crate::PrioritizedReplay) on a device: the same items, priorities, draws and weights, bit for bit.
 ///
 /// Which items there are, how many were inserted and drawn, lies in the device's memory, so that insertions, draws and
-/// updates can be replayed in a graph; to ask for it waits. There are no sequences, no n-step returns, no draws without
-/// replacement, and where all priorities are zero nothing is drawn.
+/// updates can be replayed in a graph; to ask for it waits. There are no sequences and no n-step returns, and where all
+/// priorities are zero nothing is drawn.
 ///
 /// # Launches
 /// A draw is 3, and one for each column: items, weights, handles, rows. An update is 5: slots of handles, priorities and
@@ -240,10 +240,7 @@ impl PrioritizedReplay {
 
 /// That there are kernels for these settings.
 fn check_supported(config: &Config) -> Result<(), Error> {
-    use crate::replay::Draws;
-    let what = if config.draws == Draws::Distinct {
-        "drawing without replacement"
-    } else if config.all_zero == AllZero::Uniform {
+    let what = if config.all_zero == AllZero::Uniform {
         "drawing where all priorities are zero"
     } else if config.n_step.is_some() {
         "returns over several steps"

@@ -13,7 +13,7 @@ impl PrioritizedReplay {
     /// # Errors
     /// [`BatchTooLarge`](crate::replay::Error::BatchTooLarge), [`Error::Device`].
     pub fn batch(&self, stream: &Stream, draws: usize) -> Result<Batch, Error> {
-        Batch::new(stream, &self.columns, draws)
+        Batch::new(stream, &self.columns, draws, self.config.draws == Draws::Distinct)
     }
 
     /// Sets the exponent of importance weights for the draws from here on, also for those of graphs that were captured
@@ -28,8 +28,8 @@ impl PrioritizedReplay {
 
     /// Draws a batch: items, importance weights, rows. Draw number k takes block k of the replay's stream of random numbers.
     ///
-    /// Where no priority is above zero nothing is drawn, nor counted: [`Batch::indices`] are
-    /// [`NOTHING`](crate::cuda::NOTHING).
+    /// Where no priority is above zero (without replacement: fewer than draws) nothing is drawn, nor counted:
+    /// [`Batch::indices`] are [`NOTHING`](crate::cuda::NOTHING).
     ///
     /// # Errors
     /// [`ForeignBatch`](crate::replay::Error::ForeignBatch), [`Error::Device`].
@@ -40,8 +40,12 @@ impl PrioritizedReplay {
         let (slots, masses) = (batch.indices.view_mut(), batch.masses.view_mut());
         match self.config.draws {
             Draws::Independent => self.powers.sample(stream, &mut self.draws, slots, masses)?,
-            // Others are refused when a replay is made.
-            _ => self.powers.sample_stratified(stream, &mut self.draws, slots, masses)?,
+            Draws::Stratified => self.powers.sample_stratified(stream, &mut self.draws, slots, masses)?,
+            Draws::Distinct => {
+                // A batch of a replay that draws otherwise has none.
+                let scratch = batch.scratch.as_mut().ok_or(crate::replay::Error::ForeignBatch)?;
+                self.powers.sample_distinct(stream, &mut self.draws, scratch, slots, masses)?;
+            }
         }
         self.weigh(stream, batch)?;
         let (capacity, m) = (self.config.capacity, batch.len());

@@ -1,5 +1,8 @@
 //! The tree of sums.
 
+mod distinct;
+mod items;
+
 use super::draws::Draws;
 use super::error::Error;
 use super::staging::Staging;
@@ -8,8 +11,11 @@ use crate::tree::{check_batch, check_capacity, shown};
 use arith::fixed::{self, Scale};
 use arith::simd::Isa;
 use gpu::kernels::nodes_len;
-use gpu::kernels::tree::{Find, Head, Insert, Rebuild, Remove, Sample, SampleStratified, Set, Survey, Update};
+use gpu::kernels::tree::{Find, Head, Rebuild, Sample, SampleStratified, Set, Survey};
 use gpu::{Buffer, Stream, View, ViewMut};
+
+pub use distinct::DistinctScratch;
+pub(super) use items::NewItems;
 
 /// [`SumTree`](crate::SumTree) on a device: the same leaves, totals, scales and draws, bit for bit.
 ///
@@ -48,19 +54,6 @@ pub struct SumTree {
     status: Status,
     indices: Staging<u32>,
     values: Staging<f32>,
-}
-
-/// New items of a replay.
-pub(super) struct NewItems<'a> {
-    /// (capacity)
-    pub(super) raw: ViewMut<'a, f32>,
-    pub(super) inserted: View<'a, u64>,
-    /// (m) before alpha; if there are none, all get the largest.
-    pub(super) priorities: Option<View<'a, f32>>,
-    /// First key of a tree of largest priorities; without it the largest ever is meant.
-    pub(super) largest: Option<View<'a, u32>>,
-    pub(super) status: &'a mut Status,
-    pub(super) m: usize,
 }
 
 /// What a tree has in all.
@@ -218,35 +211,6 @@ impl SumTree {
         self.update_items(stream, None, indices, td_errors, (alpha, epsilon))
     }
 
-    /// [`update_from_errors`](Self::update_from_errors) of items whose priorities before alpha are `raw`, with alpha and
-    /// epsilon.
-    pub(super) fn update_items(
-        &mut self,
-        stream: &Stream,
-        raw: Option<ViewMut<'_, f32>>,
-        indices: View<'_, u32>,
-        td_errors: View<'_, f32>,
-        (alpha, epsilon): (f32, f32),
-    ) -> Result<(), Error> {
-        let kernel = Update {
-            leaves: self.leaves.view_mut(),
-            nodes: self.nodes.view_mut(),
-            head: self.head.view_mut(),
-            claims: self.claims.view_mut(),
-            raw,
-            status: self.status.word(),
-            indices,
-            td: td_errors,
-            capacity: self.capacity,
-            m: indices.len(),
-            alpha,
-            eps: epsilon,
-        };
-        // SAFETY: as in `update`.
-        unsafe { stream.launch_trusted(&kernel, None) }?;
-        self.settle(stream)
-    }
-
     /// Sets all priorities. `priorities`: (capacity), finite and `>= 0`; what isn't becomes zero, and [`check`](Self::check)
     /// tells. A copy and two launches.
     ///
@@ -351,69 +315,8 @@ impl SumTree {
         .into())
     }
 
-    /// Sets the leaves of a replay's new items: those of the slots from `inserted` on.
-    pub(super) fn insert_items(&mut self, stream: &Stream, new: NewItems<'_>, alpha: f32) -> Result<(), Error> {
-        let NewItems { raw, inserted, priorities, largest, status, m } = new;
-        let kernel = Insert {
-            leaves: self.leaves.view_mut(),
-            nodes: self.nodes.view_mut(),
-            head: self.head.view_mut(),
-            claims: self.claims.view_mut(),
-            raw: Some(raw),
-            status: status.word(),
-            inserted,
-            priorities,
-            largest,
-            capacity: self.capacity,
-            m,
-            alpha,
-        };
-        // SAFETY: as in `update`.
-        unsafe { stream.launch_trusted(&kernel, None) }?;
-        self.settle(stream)
-    }
-
-    /// Takes items of a replay out. What changes the tree next settles it.
-    pub(super) fn remove_items(
-        &mut self,
-        stream: &Stream,
-        raw: ViewMut<'_, f32>,
-        indices: View<'_, u32>,
-    ) -> Result<(), Error> {
-        let kernel = Remove {
-            leaves: self.leaves.view_mut(),
-            nodes: self.nodes.view_mut(),
-            head: self.head.view_mut(),
-            claims: self.claims.view_mut(),
-            raw,
-            status: self.status.word(),
-            indices,
-            capacity: self.capacity,
-            m: indices.len(),
-        };
-        // SAFETY: as in `update`.
-        Ok(unsafe { stream.launch_trusted(&kernel, None) }?)
-    }
-
-    /// What was wrong with updates.
-    pub(super) fn take_fault(&mut self, stream: &Stream) -> Result<Option<Fault>, Error> {
-        Ok(self.status.take(stream)?)
-    }
-
-    /// What a replay knows of its items: how many there are, and the largest priority before alpha that there ever was.
-    pub(super) fn items(&self, stream: &Stream) -> Result<(usize, f32), Error> {
-        let head = self.head(stream)?;
-        Ok((head.present as usize, f32::from_bits(head.largest)))
-    }
-
-    /// Sets what [`items`](Self::items) tells.
-    pub(super) fn set_items(&mut self, stream: &Stream, present: u32, largest: f32) -> Result<(), Error> {
-        let head = Head { present, largest: largest.to_bits(), ..self.head(stream)? };
-        Ok(self.head.view_mut().write(stream, &[head])?)
-    }
-
     /// The head, for kernels.
-    pub(super) fn head_view(&self) -> View<'_, Head> {
+    pub(in crate::cuda) fn head_view(&self) -> View<'_, Head> {
         self.head.view()
     }
 
@@ -438,7 +341,7 @@ impl SumTree {
     }
 
     /// Makes the sums anew where that is needed.
-    pub(super) fn settle(&mut self, stream: &Stream) -> Result<(), Error> {
+    pub(in crate::cuda) fn settle(&mut self, stream: &Stream) -> Result<(), Error> {
         let kernel = Rebuild {
             leaves: self.leaves.view(),
             nodes: self.nodes.view_mut(),
