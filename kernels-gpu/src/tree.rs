@@ -24,6 +24,7 @@
 //! bit for bit. When sums are made anew is decided by the priorities too, though not at the same moments as on the host,
 //! which can't be seen.
 
+mod apply;
 #[path = "../../crates/per-core/src/tree/sum/bins.rs"]
 mod bins;
 mod descend;
