@@ -71,9 +71,10 @@ impl Graph {
         if self.device != *stream.device() {
             return Err(Error::OtherDevice { operation: "Graph::launch" });
         }
-        stream.refuse_in_capture("a launch of a graph")?;
-        // SAFETY: both exist, and so does all memory that the graph uses.
-        stream.submit([], |raw| check("cuGraphLaunch", unsafe { sys::cuGraphLaunch(self.executable, raw) }))
+        stream.outside_capture("a launch of a graph", |raw| {
+            // SAFETY: both exist, and so does all memory that the graph uses.
+            Ok(check("cuGraphLaunch", unsafe { sys::cuGraphLaunch(self.executable, raw) })?)
+        })
     }
 }
 

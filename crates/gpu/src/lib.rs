@@ -78,3 +78,13 @@ pub use view::{View, ViewMut};
 fn lock<T>(mutex: &std::sync::Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
+
+/// As [`lock`], beside others that read.
+fn read<T>(guarded: &std::sync::RwLock<T>) -> std::sync::RwLockReadGuard<'_, T> {
+    guarded.read().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// As [`lock`].
+fn write<T>(guarded: &std::sync::RwLock<T>) -> std::sync::RwLockWriteGuard<'_, T> {
+    guarded.write().unwrap_or_else(std::sync::PoisonError::into_inner)
+}

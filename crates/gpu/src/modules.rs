@@ -1,7 +1,7 @@
 //! The embedded PTX, and what of it a device has loaded.
 
 use crate::driver::{check, checked};
-use crate::{Contract, Device, DriverError, Error, Limits, lock};
+use crate::{Contract, Device, DriverError, Error, Limits, lock, read, write};
 use cust::device::DeviceAttribute;
 use cust::module::Module;
 use cust::sys::{self, CUfunction, CUfunction_attribute as Attribute};
@@ -51,13 +51,13 @@ pub(crate) struct Modules {
 impl Modules {
     /// The kernel, loaded into the context of `device`.
     pub(crate) fn get(&self, device: &Device, contract: &'static Contract) -> Result<Function, Error> {
-        let functions = self.functions.read().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let functions = read(&self.functions);
         if let Some(&function) = functions.get(contract.name) {
             return Ok(function);
         }
         drop(functions);
         let function = self.load(device, contract)?;
-        self.functions.write().unwrap_or_else(|poisoned| poisoned.into_inner()).insert(contract.name, function);
+        write(&self.functions).insert(contract.name, function);
         Ok(function)
     }
 

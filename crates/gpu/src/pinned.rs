@@ -95,13 +95,14 @@ impl<T: Pod> Transfer<T> {
     ) -> Result<Self, Error> {
         const OPERATION: &str = "an asynchronous copy";
         part.check(OPERATION, stream, pinned.len())?;
-        stream.refuse_in_capture(OPERATION)?;
-        if !pinned.is_empty() {
-            stream.submit([part.memory()], |raw| copy(pinned.elements.as_ptr().cast(), raw))?;
-        }
-        // From here on the device uses the memory: if there is no event to wait for, it is never freed.
-        let pinned = ManuallyDrop::new(pinned);
-        Ok(Self { end: stream.record()?, pinned })
+        stream.outside_capture(OPERATION, |raw| {
+            if !pinned.is_empty() {
+                copy(pinned.elements.as_ptr().cast(), raw)?;
+            }
+            // From here on the device uses the memory: if there is no event to wait for, it is never freed.
+            let pinned = ManuallyDrop::new(pinned);
+            Ok(Self { end: Event::record(stream)?, pinned })
+        })
     }
 
     /// Waits for the copy: the memory, with what was copied.

@@ -2,18 +2,19 @@
 
 use crate::driver::{DriverError, check, checked};
 use crate::memory::Memory;
-use crate::{Device, Error, Event, lock};
+use crate::{Device, Error, Event, lock, read, write};
 use cust::stream::{Stream as Handle, StreamFlags};
 use cust::sys::{self, CUgraph, CUstream, CUstreamCaptureMode};
 use std::ptr;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, RwLock};
 
 /// Work of a device in order. Any thread may add to it.
 #[derive(Debug)]
 pub struct Stream {
     handle: Handle,
     device: Device,
-    capture: Mutex<Option<Recording>>,
+    /// Whoever submits or waits holds it to read: a capture neither begins nor ends meanwhile.
+    capture: RwLock<Option<Mutex<Recording>>>,
 }
 
 /// What a capture has seen.
@@ -35,7 +36,7 @@ impl Stream {
     pub(crate) fn new(device: &Device) -> Result<Self, Error> {
         device.bind()?;
         let handle = checked("cuStreamCreateWithPriority", Handle::new(StreamFlags::DEFAULT, None))?;
-        Ok(Self { handle, device: device.clone(), capture: Mutex::default() })
+        Ok(Self { handle, device: device.clone(), capture: RwLock::default() })
     }
 
     /// The device that does its work.
@@ -48,9 +49,7 @@ impl Stream {
     /// # Errors
     /// [`Error::Driver`], also for kernels that failed since; [`Error::Capturing`].
     pub fn synchronize(&self) -> Result<(), Error> {
-        self.refuse_in_capture("waiting for a stream")?;
-        self.device.bind()?;
-        Ok(checked("cuStreamSynchronize", self.handle.synchronize())?)
+        self.outside_capture("waiting for a stream", |_| self.finish())
     }
 
     /// An event that comes after all work submitted so far.
@@ -58,8 +57,7 @@ impl Stream {
     /// # Errors
     /// [`Error::Driver`], [`Error::Capturing`].
     pub fn record(&self) -> Result<Event, Error> {
-        self.refuse_in_capture("an event")?;
-        Event::record(self)
+        self.outside_capture("an event", |_| Event::record(self))
     }
 
     /// Work submitted from here on runs after the event. The host doesn't wait.
@@ -67,19 +65,34 @@ impl Stream {
     /// # Errors
     /// [`Error::Driver`], [`Error::Capturing`].
     pub fn wait(&self, event: &Event) -> Result<(), Error> {
-        self.refuse_in_capture("an event")?;
-        self.device.bind()?;
-        // SAFETY: both exist.
-        Ok(check("cuStreamWaitEvent", unsafe { sys::cuStreamWaitEvent(self.raw(), event.raw(), 0) })?)
+        self.outside_capture("an event", |raw| {
+            // SAFETY: both exist.
+            Ok(check("cuStreamWaitEvent", unsafe { sys::cuStreamWaitEvent(raw, event.raw(), 0) })?)
+        })
     }
 
     pub(crate) fn raw(&self) -> CUstream {
         self.handle.as_inner()
     }
 
-    /// Refuses what would break a capture.
-    pub(crate) fn refuse_in_capture(&self, operation: &'static str) -> Result<(), Error> {
-        if lock(&self.capture).is_some() { Err(Error::Capturing { operation }) } else { Ok(()) }
+    /// Does what would break a capture, or must not be part of one; no capture begins before it is done. `work` uses the
+    /// driver alone, none of the stream's functions that look for a capture.
+    pub(crate) fn outside_capture<R>(
+        &self,
+        operation: &'static str,
+        work: impl FnOnce(CUstream) -> Result<R, Error>,
+    ) -> Result<R, Error> {
+        let capture = read(&self.capture);
+        if capture.is_some() {
+            return Err(Error::Capturing { operation });
+        }
+        self.device.bind()?;
+        work(self.raw())
+    }
+
+    /// Waits, outside of a capture.
+    pub(crate) fn finish(&self) -> Result<(), Error> {
+        Ok(checked("cuStreamSynchronize", self.handle.synchronize())?)
     }
 
     /// Submits an operation on some memory, all of this device.
@@ -89,16 +102,17 @@ impl Stream {
         operation: impl FnOnce(CUstream) -> Result<(), DriverError>,
     ) -> Result<(), Error> {
         self.device.bind()?;
-        let mut capture = lock(&self.capture);
+        let capture = read(&self.capture);
         operation(self.raw())?;
-        if let Some(recording) = &mut *capture {
+        if let Some(recording) = &*capture {
+            let mut recording = lock(recording);
             memory.into_iter().for_each(|memory| recording.keep(memory));
         }
         Ok(())
     }
 
     pub(crate) fn begin_capture(&self) -> Result<(), Error> {
-        let mut capture = lock(&self.capture);
+        let mut capture = write(&self.capture);
         if capture.is_some() {
             return Err(Error::Capturing { operation: "a capture" });
         }
@@ -111,18 +125,21 @@ impl Stream {
             self.device.capture_ends();
             return Err(error.into());
         }
-        *capture = Some(Recording::default());
+        *capture = Some(Mutex::default());
         Ok(())
     }
 
     /// Ends a capture that has begun: the graph, which the caller has to destroy, and the memory that it uses.
     pub(crate) fn end_capture(&self) -> Result<(CUgraph, Recording), Error> {
-        let recording = lock(&self.capture).take().unwrap_or_default();
+        let mut capture = write(&self.capture);
+        let recording = capture.take().unwrap_or_default();
+        let recording = recording.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
         let mut graph = ptr::null_mut();
         let ended = self.device.bind().and_then(|()| {
             // SAFETY: the stream exists, and the graph may be written.
             Ok(check("cuStreamEndCapture", unsafe { sys::cuStreamEndCapture(self.raw(), &raw mut graph) })?)
         });
+        drop(capture);
         self.device.capture_ends();
         ended.map(|()| (graph, recording))
     }

@@ -110,16 +110,15 @@ impl<'a, T: Pod> View<'a, T> {
     /// [`Error::Length`], [`Error::OtherDevice`], [`Error::Capturing`], [`Error::Driver`].
     pub fn read(self, stream: &Stream, to: &mut [T]) -> Result<(), Error> {
         self.check("View::read", stream, to.len())?;
-        stream.refuse_in_capture("a copy to the host")?;
         let to: &mut [u8] = bytemuck::cast_slice_mut(to);
-        if !to.is_empty() {
-            stream.submit([self.memory], |raw| {
+        stream.outside_capture("a copy to the host", |raw| {
+            if !to.is_empty() {
                 // SAFETY: both have so many bytes, and the copy has ended when this function returns.
                 let code = unsafe { sys::cuMemcpyDtoHAsync_v2(to.as_mut_ptr().cast(), self.address(), to.len(), raw) };
-                check("cuMemcpyDtoHAsync", code)
-            })?;
-        }
-        stream.synchronize()
+                check("cuMemcpyDtoHAsync", code)?;
+            }
+            stream.finish()
+        })
     }
 
     /// A copy for the host, after the work of the stream so far; waits for it.
@@ -196,17 +195,16 @@ impl<'a, T: Pod> ViewMut<'a, T> {
     /// [`Error::Length`], [`Error::OtherDevice`], [`Error::Capturing`], [`Error::Driver`].
     pub fn write(&mut self, stream: &Stream, from: &[T]) -> Result<(), Error> {
         self.part.check("ViewMut::write", stream, from.len())?;
-        stream.refuse_in_capture("a copy from the host")?;
         let from: &[u8] = cast_slice(from);
-        if !from.is_empty() {
-            stream.submit([self.part.memory], |raw| {
+        stream.outside_capture("a copy from the host", |raw| {
+            if !from.is_empty() {
                 // SAFETY: both have so many bytes, and the copy has ended when this function returns.
                 let code =
                     unsafe { sys::cuMemcpyHtoDAsync_v2(self.part.address(), from.as_ptr().cast(), from.len(), raw) };
-                check("cuMemcpyHtoDAsync", code)
-            })?;
-        }
-        stream.synchronize()
+                check("cuMemcpyHtoDAsync", code)?;
+            }
+            stream.finish()
+        })
     }
 
     /// Copies on the device, in the order of the stream.

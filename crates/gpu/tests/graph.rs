@@ -7,6 +7,7 @@ use common::stream;
 use gpu::kernels::random::FillUniform;
 use gpu::kernels::sum::SumChunks;
 use gpu::{Buffer, Device, Error, Graph, Pinned, Stream};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 fn fill(stream: &Stream, out: &mut Buffer<f32>, first: u64) -> Result<(), Error> {
     let n = out.len();
@@ -161,4 +162,32 @@ fn memory_freed_by_another_thread_waits_for_the_capture() {
     });
     graph.unwrap().launch(&stream).unwrap();
     assert_eq!(x.to_vec(&stream).unwrap(), uniform(7, 100));
+}
+
+#[test]
+fn what_other_threads_may_not_record_is_never_recorded() {
+    let stream = stream();
+    let source = Buffer::from_slice(&stream, &[1.0; 1000]).unwrap();
+    let mut x = Buffer::zeroed(&stream, 100).unwrap();
+    let ended = AtomicBool::new(false);
+    let until_the_end = |operation: &dyn Fn() -> Result<(), Error>| {
+        while !ended.load(Ordering::Relaxed) {
+            let result = operation();
+            assert!(matches!(result, Ok(()) | Err(Error::Capturing { .. })), "{result:?}");
+        }
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(|| until_the_end(&|| source.to_vec(&stream).map(|copy| assert_eq!(copy, [1.0; 1000]))));
+        scope.spawn(|| {
+            let pinned = || Pinned::zeroed(stream.device(), 1000);
+            until_the_end(&|| source.view().read_async(&stream, pinned()?)?.wait().map(drop));
+        });
+        scope.spawn(|| until_the_end(&|| stream.record()?.synchronize()));
+        scope.spawn(|| until_the_end(&|| stream.synchronize()));
+        let graphs: Vec<_> =
+            (0..300).map(|first| Graph::capture(&stream, |stream| fill(stream, &mut x, first))).collect();
+        ended.store(true, Ordering::Relaxed);
+        // Never a copy or a wait of the others.
+        assert!(graphs.into_iter().all(|graph| graph.unwrap().operations() == 1));
+    });
 }
