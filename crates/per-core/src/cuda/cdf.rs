@@ -12,7 +12,7 @@ use gpu::kernels::nodes_len;
 use gpu::{Buffer, Stream, View, ViewMut};
 
 /// Weights of a tile.
-const TILE: usize = 4096;
+pub(super) const TILE: usize = 4096;
 
 /// [`Cdf`](crate::Cdf) on a device: the same sums and draws, bit for bit.
 ///

@@ -1,6 +1,6 @@
 //! Resampling on a device, as on the CPU ([`crate::resample`]): the same ancestors, bit for bit.
 
-use super::cdf::{Cdf, Parts};
+use super::cdf::{Cdf, Parts, TILE};
 use super::draws::Draws;
 use super::error::Error;
 use crate::resample::{Base, Scheme};
@@ -8,9 +8,6 @@ use gpu::kernels::Position;
 use gpu::kernels::cdf::Sample;
 use gpu::kernels::resample::{ResidualStratified, ResidualSystematic, Stratified, Systematic};
 use gpu::{Buffer, Stream, View, ViewMut};
-
-/// Weights of a tile.
-const TILE: usize = 4096;
 
 /// The random 64-bit integers of a call; [`Scheme::words`] tells how many it takes.
 #[derive(Debug)]

@@ -62,7 +62,7 @@ pub(super) struct Records {
     places: Vec<(usize, usize)>,
 }
 
-/// Runs a launch in the largest words in which it can be done.
+/// Runs a launch in the largest words in which it can be done: in bytes always.
 macro_rules! in_words {
     ($launch:ident($($argument:expr),*)) => {
         match $launch::<Word128>($($argument),*) {
