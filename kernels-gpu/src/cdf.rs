@@ -45,6 +45,6 @@ pub struct Head {
     pub done: u32,
     /// While a build runs: tiles that were taken.
     pub taken: u32,
-    /// Nothing.
-    pub unused: u32,
+    /// Weights of the present CDF. A kernel that is launched for another number of them finds nothing.
+    pub n: u32,
 }

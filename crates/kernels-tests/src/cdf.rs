@@ -20,8 +20,8 @@ pub struct CdfHead {
     pub done: u32,
     /// Scratch.
     pub taken: u32,
-    /// Nothing.
-    pub unused: u32,
+    /// Number of weights that the CDF is of.
+    pub n: u32,
 }
 
 /// The CDF, and what its kernels need.

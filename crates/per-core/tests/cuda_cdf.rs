@@ -190,3 +190,32 @@ fn what_is_wrong_is_told() {
     let length = LaunchError::Length { kernel: "resample_stratified_f32", argument: "words", expected: 4, got: 3 };
     assert_eq!(refused, Err(Error::Gpu(length.into())));
 }
+
+#[test]
+fn a_build_that_was_only_captured_is_none() {
+    let stream = stream();
+    let mut scratch = Scratch::new(&stream, 10_000).unwrap();
+    for (before, captured) in [(100, 10_000), (10_000, 100), (0, 100)] {
+        let mut cdf = Cdf::with_capacity(&stream, 10_000).unwrap();
+        if before > 0 {
+            cdf.build_from_host(&stream, &vec![1.0; before]).unwrap();
+        }
+        let weights = upload(&stream, &vec![3.0; captured]);
+        let graph = Graph::capture(&stream, |stream| cdf.build(stream, weights.view())).unwrap();
+        assert_eq!(cdf.mass(&stream).unwrap().0, 0);
+        let mut draw = |scheme| {
+            let mut position = Draws::new(&stream, 1, 2, 0).unwrap();
+            let (mut out, random) = (room::<u32>(&stream, 500), Random::Stream(&mut position));
+            ancestors(&stream, &cdf, scheme, random, &mut scratch, out.view_mut()).unwrap();
+            out.to_vec(&stream).unwrap()
+        };
+        for scheme in SCHEMES {
+            assert_eq!(draw(scheme), [NOTHING; 500], "{scheme:?}: {captured} after {before}");
+        }
+        graph.launch(&stream).unwrap();
+        for scheme in SCHEMES {
+            let drawn = draw(scheme);
+            assert!(drawn.iter().all(|&item| (item as usize) < captured), "{scheme:?}: {captured} after {before}");
+        }
+    }
+}

@@ -23,8 +23,12 @@ impl Cdf {
     /// The CDF is as the module says, and doesn't change.
     #[inline(always)]
     pub(crate) unsafe fn new(weights: *const f32, nodes: *const u64, head: *const Head, n: u32) -> Self {
+        // The CDF may be of another number of weights: after a capture, as long as the graph wasn't launched.
         // SAFETY: the caller's.
-        let (largest, total) = unsafe { ((*head).largest, if (*head).ready != 0 { (*head).total } else { 0 }) };
+        let (largest, total) = unsafe {
+            let built = (*head).ready != 0 && (*head).n == n;
+            ((*head).largest, if built { (*head).total } else { 0 })
+        };
         match Scale::new(largest, n as usize) {
             Ok(scale) => Self { weights, nodes, n, scale, total },
             Err(_) => Self { weights, nodes, n, scale: Scale::below(1, n), total: 0 },

@@ -63,6 +63,7 @@ pub unsafe extern "ptx-kernel" fn cdf_survey_f32(
             (*head).total = 0;
             (*head).ready = 0;
             (*head).taken = 0;
+            (*head).n = n;
         }
     }
 }

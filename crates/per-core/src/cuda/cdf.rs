@@ -149,8 +149,8 @@ impl Cdf {
     pub fn mass(&self, stream: &Stream) -> Result<(u64, Scale), Error> {
         let mut heads = [<Head as bytemuck::Zeroable>::zeroed()];
         self.head.view().read(stream, &mut heads)?;
-        let [Head { total, largest, ready, .. }] = heads;
-        let built = self.len > 0 && ready != 0;
+        let [Head { total, largest, ready, n, .. }] = heads;
+        let built = self.len > 0 && ready != 0 && n as usize == self.len;
         let scale = Scale::new(if built { largest } else { 0.0 }, self.len);
         let scale = scale.map_err(|source| crate::Error::Scale { operation: "Cdf::mass", source })?;
         Ok((if built { total } else { 0 }, scale))
