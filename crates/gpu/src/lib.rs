@@ -2,9 +2,25 @@
 //!
 //! Everything is behind the feature `cuda`; without it the crate is empty. A program built with it needs no CUDA to be
 //! linked or to start: the driver is looked for when the first [`Device`] is asked for, and where there is none the answer
-//! is [`Error::NoDriver`]. (To compile `cust` itself, `CUDA_LIBRARY_PATH` must name a folder with a `lib64`: a CUDA
-//! toolkit's, or this crate's `link`, which has an empty libcuda. Inside the repository cargo's configuration does so.)
+//! is [`Error::NoDriver`].
 //!
+//! # Building
+//! `cust` isn't compiled without a CUDA toolkit, or what looks like one: otherwise its build stops at "Could not find a cuda
+//! installation". Inside the repository cargo's configuration sees to that. A program elsewhere, on a machine without a
+//! toolkit, needs an empty libcuda:
+//!
+//! ```text
+//! mkdir -p cuda/lib64 && ar rc cuda/lib64/libcuda.a
+//! ```
+//!
+//! and in its `.cargo/config.toml`
+//!
+//! ```toml
+//! [env]
+//! CUDA_LIBRARY_PATH = { value = "cuda", relative = true }
+//! ```
+//!
+//! # Overview
 //! ```text
 //! Device    a GPU's primary context; cheap to clone, any thread may use it
 //! Stream    work in order; every operation names its stream

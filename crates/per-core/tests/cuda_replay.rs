@@ -462,6 +462,10 @@ fn what_the_host_sees_is_refused() {
     assert!(matches!(refused, Error::Replay(replay::Error::Setting { name: "alpha", .. })), "{refused}");
     let mut device = new(Config::new(5)).unwrap();
     assert!(matches!(device.set_beta(&stream, 1.5), Err(Error::Replay(replay::Error::InvalidBeta { value: 1.5 }))));
+    for draws in [1 << 31, usize::MAX] {
+        let refused = device.batch(&stream, draws).unwrap_err();
+        assert!(matches!(refused, Error::Replay(replay::Error::BatchTooLarge { .. })), "{refused}");
+    }
     // Rows as the CPU checks them.
     let (rewards, others) = (upload(&stream, &[1.0_f32; 3]), upload(&stream, &[1_i32; 6]));
     let [reward, short] = [rewards.view(), rewards.view().slice(0..2).unwrap()].map(|view| Rows::new(reward, view));

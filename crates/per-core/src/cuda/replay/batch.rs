@@ -4,6 +4,7 @@ use super::error::Error;
 use super::rows::Records;
 use crate::cuda::DistinctScratch;
 use crate::replay::{Column, Columns, Element};
+use crate::tree::MAX_CAPACITY;
 use gpu::{Buffer, Stream, View};
 
 /// A batch of drawn items on the device: made once by [`PrioritizedReplay::batch`](super::PrioritizedReplay::batch), filled
@@ -25,6 +26,9 @@ pub struct Batch {
 impl Batch {
     pub(super) fn new(stream: &Stream, columns: &Columns, draws: usize, distinct: bool) -> Result<Self, Error> {
         let too_large = || crate::replay::Error::BatchTooLarge { draws, steps: 1 };
+        if draws > MAX_CAPACITY {
+            return Err(too_large().into());
+        }
         // Of no item: what was never drawn can't be updated.
         let handles = Buffer::from_slice(stream, &vec![u64::MAX; draws])?;
         let rows = columns.specs.iter().map(|spec| {
