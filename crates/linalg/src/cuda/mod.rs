@@ -31,7 +31,6 @@ pub use scratch::Scratch;
 
 /// Why a product or sum wasn't submitted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-
 pub enum Error {
     /// An operand doesn't fit; nothing was submitted.
     #[error(transparent)]
