@@ -316,6 +316,23 @@ fn errors_that_have_no_power_are_told_as_they_came() {
 }
 
 #[test]
+fn exponents_and_offsets_out_of_range_are_refused() {
+    let mut both = Both::new(stream(), 10);
+    let (at, of) = (upload(&both.stream, &[2_u32]), upload(&both.stream, &[1.0_f32]));
+    for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, -1e-9] {
+        for (name, alpha, epsilon) in [("alpha", bad, 0.1), ("epsilon", 0.5, bad)] {
+            let refused =
+                both.device.update_from_errors(&both.stream, at.view(), of.view(), alpha, epsilon).unwrap_err();
+            let Error::Setting { operation: "SumTree::update_from_errors", name: told, value } = refused else {
+                panic!("{refused}")
+            };
+            assert_eq!((told, value.to_bits()), (name, bad.to_bits()));
+        }
+    }
+    both.check();
+}
+
+#[test]
 fn what_the_host_sees_is_refused() {
     let stream = stream();
     assert_eq!(SumTree::new(&stream, 0).unwrap_err(), per_core::Error::Empty { operation: "SumTree::new" }.into());

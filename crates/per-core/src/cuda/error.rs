@@ -18,6 +18,16 @@ pub enum Error {
         /// Where the first such threshold is.
         position: usize,
     },
+    /// A number of the call is out of its range; nothing has changed.
+    #[error("{operation}: {name} {value} must be finite and at least 0")]
+    Setting {
+        /// The refused call.
+        operation: &'static str,
+        /// The argument.
+        name: &'static str,
+        /// Its value.
+        value: f32,
+    },
     /// There are no kernels for this.
     #[error("{operation}: {what} is not possible on a device")]
     Unsupported {

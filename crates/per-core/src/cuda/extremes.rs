@@ -10,8 +10,9 @@ macro_rules! extremes {
     ($(#[$doc:meta])* $Tree:ident($Order:ident, $Refresh:ident, $Rebuild:ident) $first:ident, $what:literal) => {
         $(#[$doc])*
         ///
-        /// The priorities lie elsewhere, as in a [`SumTree`](super::SumTree): [`refresh`](Self::refresh) follows an update of
-        /// them, in one launch. Memory: 0.3 bytes a leaf.
+        /// The priorities lie elsewhere, as in a [`SumTree`](super::SumTree), which has seen to it that they are finite and at
+        /// least 0; this tree doesn't look. [`refresh`](Self::refresh) follows an update of them, in one launch. Memory: 0.3
+        /// bytes a leaf.
         #[derive(Debug)]
         pub struct $Tree {
             capacity: usize,

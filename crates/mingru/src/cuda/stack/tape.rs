@@ -5,6 +5,8 @@ use gpu::{Buffer, Device};
 use linalg::cuda::Scratch;
 
 /// Intermediates of a stack's passes on a device, allocated once for a largest batch and time and reused for smaller ones.
+///
+/// A forward pass that is captured fills it when the graph is launched: no backward pass may be launched before.
 #[derive(Debug)]
 pub struct Tape {
     pub(super) stack: (usize, usize),

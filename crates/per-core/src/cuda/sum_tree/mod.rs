@@ -199,7 +199,7 @@ impl SumTree {
     /// [`PrioritizedReplay`](crate::PrioritizedReplay). An error that isn't finite, or whose power isn't, is passed over.
     ///
     /// # Errors
-    /// [`Error::Gpu`], also where the lengths differ.
+    /// [`Error::Setting`] unless alpha and epsilon are finite and at least 0; [`Error::Gpu`], also where the lengths differ.
     pub fn update_from_errors(
         &mut self,
         stream: &Stream,
@@ -208,6 +208,11 @@ impl SumTree {
         alpha: f32,
         epsilon: f32,
     ) -> Result<(), Error> {
+        for (name, value) in [("alpha", alpha), ("epsilon", epsilon)] {
+            if !(value >= 0.0 && value.is_finite()) {
+                return Err(Error::Setting { operation: "SumTree::update_from_errors", name, value });
+            }
+        }
         self.update_items(stream, None, indices, td_errors, (alpha, epsilon))
     }
 
