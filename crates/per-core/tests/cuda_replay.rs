@@ -21,6 +21,8 @@ enum Step {
     Sample { batch: usize, beta: f32 },
     Update { batch: usize, seed: u64, from_host: bool },
     Remove { batch: usize, from: usize },
+    SetAlpha(f32),
+    Clear,
     Copy,
 }
 
@@ -57,6 +59,8 @@ fn programs() -> impl Strategy<Value = Program> {
         3 => (0..3_usize, any::<u64>(), any::<bool>())
             .prop_map(|(batch, seed, from_host)| Step::Update { batch, seed, from_host }),
         1 => (0..3_usize, 0..DRAWS).prop_map(|(batch, from)| Step::Remove { batch, from }),
+        1 => prop::sample::select(vec![0.0_f32, 0.5, 1.5]).prop_map(Step::SetAlpha),
+        1 => Just(Step::Clear),
         1 => Just(Step::Copy),
     ];
     (configs(), (1..6_usize, prop::sample::select(vec![1, 4, 16])), prop::collection::vec(step, 1..16))
@@ -172,6 +176,14 @@ impl Both {
             Step::Sample { batch, beta } => self.sample(batch, beta),
             Step::Update { batch, seed, from_host } => self.update(batch, seed, from_host),
             Step::Remove { batch, from } => self.remove(batch, from),
+            Step::SetAlpha(alpha) => {
+                self.device.set_alpha(&self.stream, alpha).unwrap();
+                self.host.set_alpha(alpha).unwrap();
+            }
+            Step::Clear => {
+                self.device.clear(&self.stream).unwrap();
+                self.host.clear();
+            }
             Step::Copy => {
                 let copy = self.device.to_host(&self.stream).unwrap();
                 self.device = PrioritizedReplay::from_host(&self.stream, &copy).unwrap();
@@ -462,6 +474,11 @@ fn what_the_host_sees_is_refused() {
     assert!(matches!(refused, Error::Replay(replay::Error::Setting { name: "alpha", .. })), "{refused}");
     let mut device = new(Config::new(5)).unwrap();
     assert!(matches!(device.set_beta(&stream, 1.5), Err(Error::Replay(replay::Error::InvalidBeta { value: 1.5 }))));
+    for alpha in [f32::NAN, f32::INFINITY, -0.5] {
+        let refused = device.set_alpha(&stream, alpha).unwrap_err();
+        assert!(matches!(refused, Error::Replay(replay::Error::Setting { name: "alpha", .. })), "{refused}");
+    }
+    assert_eq!(device.config().alpha, 0.6);
     for draws in [1 << 31, usize::MAX] {
         let refused = device.batch(&stream, draws).unwrap_err();
         assert!(matches!(refused, Error::Replay(replay::Error::BatchTooLarge { .. })), "{refused}");

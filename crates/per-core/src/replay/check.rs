@@ -1,8 +1,9 @@
 //! What settings and arguments must be.
 
 use super::column::{Column, Columns};
-use super::config::Config;
+use super::config::{Config, NewItems};
 use super::error::Error;
+use super::power::power;
 use crate::tree::MAX_CAPACITY;
 
 pub(crate) fn len(operation: &'static str, what: &'static str, expected: usize, got: usize) -> Result<(), Error> {
@@ -63,11 +64,19 @@ pub(crate) fn config(config: &Config, columns: &Columns) -> Result<(), Error> {
     Ok(())
 }
 
-pub(super) fn alpha(alpha: f32) -> Result<(), Error> {
+pub(crate) fn alpha(alpha: f32) -> Result<(), Error> {
     if alpha >= 0.0 && alpha.is_finite() {
         return Ok(());
     }
     Err(setting("alpha", alpha, "must be finite and at least 0"))
+}
+
+/// That a new item may have the largest priority that there ever was, where it would get that.
+pub(crate) fn largest_ever(new_items: NewItems, largest_ever: f32, alpha: f32) -> Result<(), Error> {
+    if new_items == NewItems::LargestNow || power(largest_ever, alpha).is_finite() {
+        return Ok(());
+    }
+    Err(setting("alpha", alpha, "makes the power of the largest priority that there ever was infinite"))
 }
 
 fn check_single<T>(name: &'static str, column: Column<T>) -> Result<(), Error> {

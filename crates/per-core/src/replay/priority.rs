@@ -1,9 +1,8 @@
 //! Priorities of items that are there.
 
-use super::config::NewItems;
 use super::error::Error;
 use super::handle::Handle;
-use super::power::{clean, power};
+use super::power::clean;
 use super::{ABSENT, PrioritizedReplay, check};
 use crate::tree::{Block, FANOUT, prefetch};
 use arith::fixed::{self, FixedError};
@@ -127,7 +126,7 @@ impl PrioritizedReplay {
         check::alpha(alpha)?;
         let raw: Vec<f32> = self.raw.iter().flat_map(|block| block.0).take(self.config.capacity).collect();
         let new = all_powers("PrioritizedReplay::set_alpha", alpha, &raw)?;
-        self.check_largest_ever(alpha)?;
+        check::largest_ever(self.config.new_items, self.largest_ever, alpha)?;
         self.config.alpha = alpha;
         self.set_powers(&new);
         Ok(())
@@ -139,15 +138,6 @@ impl PrioritizedReplay {
             unreachable!("powers are checked before they are set: {error}");
         }
         self.smallest.rebuild(Isa::detect(), self.powers.leaves());
-    }
-
-    /// That a new item may have the largest priority that there ever was, where it would get that.
-    pub(super) fn check_largest_ever(&self, alpha: f32) -> Result<(), Error> {
-        if self.config.new_items == NewItems::LargestNow || power(self.largest_ever, alpha).is_finite() {
-            return Ok(());
-        }
-        let reason = "makes the power of the largest priority that there ever was infinite";
-        Err(Error::Setting { name: "alpha", value: alpha.into(), reason })
     }
 
     fn check_handles(&self, operation: &'static str, handles: &[Handle]) -> Result<(), Error> {
@@ -235,7 +225,7 @@ fn overflow(operation: &'static str, position: usize, value: f32, alpha: f32) ->
 }
 
 /// The powers of all slots' priorities.
-pub(super) fn all_powers(operation: &'static str, alpha: f32, priorities: &[f32]) -> Result<Vec<f32>, Error> {
+pub(crate) fn all_powers(operation: &'static str, alpha: f32, priorities: &[f32]) -> Result<Vec<f32>, Error> {
     let mut out = Vec::new();
     match powers(alpha, priorities, &mut out) {
         Ok(()) => Ok(out),

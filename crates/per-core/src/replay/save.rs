@@ -16,7 +16,7 @@ use super::column::{At, Column, Columns, Dtype, Element, Spec};
 use super::config::{AllZero, Config, Draws, Episodes, NStep, NewItems, Weights};
 use super::error::Error;
 use super::records::Run;
-use super::{ABSENT, PrioritizedReplay, priority};
+use super::{ABSENT, PrioritizedReplay, check, priority};
 use crate::tree::FANOUT;
 use arith::fixed::is_weight;
 use arith::simd::Isa;
@@ -191,7 +191,7 @@ impl PrioritizedReplay {
             return Err(wrong("largest_ever", "below the largest priority"));
         }
         let powers = priority::all_powers("PrioritizedReplay::load", self.config.alpha, &priorities)?;
-        self.check_largest_ever(self.config.alpha)?;
+        check::largest_ever(self.config.new_items, self.largest_ever, self.config.alpha)?;
         self.set_powers(&powers);
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! Prioritized experience replay on a device: the CPU's ([`crate::replay`]) over device memory, and the CPU's bits.
 //!
-//! One rung a file: `insert` writes `rows` and priorities, `sample` draws and weighs, `update` sets priorities, `copy` goes to
-//! the CPU and back, `batch` is what a draw gives.
+//! One rung a file: `insert` writes `rows` and priorities, `sample` draws and weighs, `update` sets priorities, `change`
+//! changes all of them, `copy` goes to the CPU and back, `batch` is what a draw gives.
 //!
 //! ```no_run
 //! use gpu::{Buffer, Device, Graph};
@@ -32,6 +32,7 @@
 //! ```
 
 mod batch;
+mod change;
 mod copy;
 mod error;
 mod insert;
