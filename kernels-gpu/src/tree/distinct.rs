@@ -71,6 +71,9 @@ fn each(end: u32, mut visit: impl FnMut(usize)) {
 /// or the sums don't serve, `out` is all [`NOTHING`]. All draws are a function of the priorities, m and block
 /// `position.next` of the Philox stream (`seed`, `stream`); `position.next` grows by m, unless nothing was drawn.
 ///
+/// Where no priority is above zero and `uniform` isn't 0, `out` is m ranks of [`Head::present`] items instead, all equally
+/// likely, unless there are fewer; `weights` are 0, and draw j takes block `position.next + j` (`AllZero::Uniform`).
+///
 /// One block, of up to 1,024 threads.
 ///
 /// # Safety
@@ -86,6 +89,7 @@ pub unsafe extern "ptx-kernel" fn seg_tree_sample_distinct_f32(
     weights: *mut u64,
     capacity: u32,
     m: u32,
+    uniform: u32,
     seed: u64,
     stream: u64,
 ) {
@@ -95,6 +99,17 @@ pub unsafe extern "ptx-kernel" fn seg_tree_sample_distinct_f32(
     let tree = Tree { leaves, nodes, head, capacity };
     // SAFETY: the caller's.
     let (total, zeros, next) = unsafe { (tree.total(tree.storage()), (*head).bins[0], (*position).next) };
+    // SAFETY: the caller's.
+    let items = unsafe { if uniform != 0 && total == 0 && (*head).ready != 0 { (*head).present } else { 0 } };
+    if items > 0 && m <= items {
+        // SAFETY: all threads of the block come here.
+        unsafe { draw_ranks(scratch, Stream::new(seed, stream), next, items, (out, weights), m) };
+        if thread_idx_x() == 0 {
+            // SAFETY: all threads have read it.
+            unsafe { (*position).next = next.wrapping_add(u64::from(m)) };
+        }
+        return;
+    }
     if total == 0 || m > capacity - zeros {
         each(m, |j| {
             // SAFETY: below m.
@@ -124,6 +139,70 @@ pub unsafe extern "ptx-kernel" fn seg_tree_sample_distinct_f32(
         // SAFETY: all threads have read it.
         unsafe { (*position).next = next.wrapping_add(u64::from(m)) };
     }
+}
+
+/// The first m of a random permutation of `0..items` (Fisher and Yates), draw number j from block `next + j`: place j changes
+/// its rank for that of a place from j on. Instead of making the changes one after the other, each thread follows its rank
+/// back through those before.
+///
+/// # Safety
+/// All threads of the block come here. `keys` holds m rounded up to a power of two; `out` and `masses` hold m, at most `items`.
+#[inline(always)]
+unsafe fn draw_ranks(
+    keys: *mut u64,
+    stream: Stream,
+    next: u64,
+    items: u32,
+    (out, masses): (*mut u32, *mut u64),
+    m: u32,
+) {
+    let place = |j: u32| {
+        let [low, high, ..] = stream.block(next.wrapping_add(u64::from(j)));
+        j + bounded(u64::from(high) << 32 | u64::from(low), u64::from(items - j)) as u32
+    };
+    let padded = m.next_power_of_two();
+    each(padded, |j| {
+        let key = if j < m as usize { u64::from(place(j as u32)) << 32 | j as u64 } else { u64::MAX };
+        // SAFETY: as long.
+        unsafe { *keys.add(j) = key };
+    });
+    sync_threads();
+    // By place, and then by number.
+    // SAFETY: as above.
+    unsafe { sort(keys, core::ptr::null_mut(), padded) };
+    each(m, |j| {
+        let (mut at, mut before) = (place(j as u32), j as u32);
+        // SAFETY: as above; nothing is written after the barrier.
+        while let Some(change) = unsafe { latest(keys, m, at, before) } {
+            // It has put there what place `change` had then.
+            (at, before) = (change, change);
+        }
+        // SAFETY: below m, and no other thread has this j.
+        unsafe {
+            *out.add(j) = at;
+            *masses.add(j) = 0;
+        }
+    });
+    // All have read the position.
+    sync_threads();
+}
+
+/// The latest draw before number `before` that chose place `at`, if one did.
+///
+/// # Safety
+/// `keys` are m, sorted.
+#[inline(always)]
+unsafe fn latest(keys: *const u64, m: u32, at: u32, before: u32) -> Option<u32> {
+    let bound = u64::from(at) << 32 | u64::from(before);
+    let (mut low, mut high) = (0, m);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        // SAFETY: below m.
+        if unsafe { *keys.add(middle as usize) } < bound { low = middle + 1 } else { high = middle }
+    }
+    // SAFETY: as above.
+    let key = if low == 0 { return None } else { unsafe { *keys.add(low as usize - 1) } };
+    (key >> 32 == u64::from(at)).then_some(key as u32)
 }
 
 /// Makes `wanted` draws from what is left after `cuts` cuts, half a warp each.

@@ -6,6 +6,7 @@ pub mod advantage;
 mod blocks;
 pub mod cdf;
 pub mod gemm;
+pub mod items;
 pub mod loss;
 mod macros;
 mod matrix;
@@ -53,6 +54,7 @@ pub fn contracts() -> impl Iterator<Item = &'static Contract> {
         advantage::CONTRACTS,
         cdf::CONTRACTS,
         gemm::CONTRACTS,
+        items::CONTRACTS,
         loss::CONTRACTS,
         mingru::CONTRACTS,
         optim::CONTRACTS,

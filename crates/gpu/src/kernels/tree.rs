@@ -151,7 +151,8 @@ kernels! {
     where [capacity => 1..=MAX_SIZE] work Work::threads(m * FANOUT), block ANY;
 
     /// Draws without replacement: `seg_tree_sample_distinct_f32`. They take block `position.next` of the stream (`seed`,
-    /// `stream`). For no draws nothing is launched: the kernel's threads would not wait for each other then.
+    /// `stream`). For no draws nothing is launched: the kernel's threads would not wait for each other then. Where all
+    /// priorities are zero and `uniform` isn't 0, they are ranks of the items that are there.
     trusted SampleDistinct() ["seg_tree_sample_distinct_f32"] {
         leaves: read [f32; leaves_len(capacity)],
         nodes: read [u64; nodes_len(capacity)],
@@ -160,7 +161,7 @@ kernels! {
         scratch: write [u64; 8 * m.next_power_of_two()],
         out: write [u32; m],
         weights: write [u64; m],
-        capacity: size, m: size, seed: u64, stream: u64,
+        capacity: size, m: size, uniform: size, seed: u64, stream: u64,
     }
     where [capacity => 1..=MAX_SIZE] work Work::blocks(m.min(1)), block Block::Any { usual: 1024, most: 1024 };
 

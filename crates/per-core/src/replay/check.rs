@@ -10,6 +10,11 @@ pub(crate) fn len(operation: &'static str, what: &'static str, expected: usize, 
     if expected == got { Ok(()) } else { Err(Error::LengthMismatch { operation, what, expected, got }) }
 }
 
+/// That a sequence has steps.
+pub(crate) fn steps(steps: usize) -> Result<(), Error> {
+    if steps > 0 { Ok(()) } else { Err(Error::Setting { name: "steps", value: 0.0, reason: "must be at least 1" }) }
+}
+
 /// That numbers of items can go on from `next` for longer than any program runs.
 pub(super) fn number(next: u64) -> Result<(), Error> {
     const END: u64 = 1 << 63;

@@ -108,6 +108,12 @@ pub(crate) struct Spec {
 }
 
 impl Spec {
+    /// Which item a batch takes its rows from.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn at(&self) -> At {
+        self.at
+    }
+
     /// Bytes of a row.
     pub(crate) fn bytes(&self) -> usize {
         self.width * self.dtype.size()

@@ -58,6 +58,7 @@ mod sample;
 mod save;
 pub(crate) mod schedule;
 mod weights;
+mod window;
 
 pub use batch::Batch;
 pub use column::{At, Column, Columns, Dtype, Element, Rows};
@@ -73,8 +74,8 @@ pub(crate) use parts::Parts;
 
 use crate::memory::filled;
 use crate::tree::{Ascending, Block, Descending, Extremes, FANOUT, SumTree};
-use handle::Window;
 use records::Records;
+use window::Window;
 
 /// The priority that an absent item has in `raw`: of a slot never filled, or whose item was removed.
 pub(crate) const ABSENT: f32 = -1.0;

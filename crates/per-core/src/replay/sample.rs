@@ -7,7 +7,7 @@ use super::handle::Handle;
 use super::records::NO_SLOT;
 use super::schedule::check_beta;
 use super::weights::weigh;
-use super::{ABSENT, PrioritizedReplay};
+use super::{ABSENT, PrioritizedReplay, check};
 use crate::tree::{Drawn, FANOUT, prefetch};
 use arith::fixed::bounded;
 use arith::random::Stream;
@@ -31,9 +31,7 @@ impl PrioritizedReplay {
     /// # Errors
     /// [`Error::BatchTooLarge`]; [`Error::Setting`] where `steps` is 0.
     pub fn sequences(&self, draws: usize, steps: usize) -> Result<Batch, Error> {
-        if steps == 0 {
-            return Err(Error::Setting { name: "steps", value: 0.0, reason: "must be at least 1" });
-        }
+        check::steps(steps)?;
         Batch::new(&self.columns, draws, steps, self.config.n_step.is_some())
     }
 

@@ -8,7 +8,7 @@ impl PrioritizedReplay {
     /// The same replay as one of the CPU: it goes on with the same draws. Waits.
     ///
     /// # Errors
-    /// [`Unsupported`](crate::cuda::Error::Unsupported) for settings that there are no kernels for; [`Error::Device`].
+    /// [`Error::Device`].
     pub fn from_host(stream: &Stream, host: &crate::PrioritizedReplay) -> Result<Self, Error> {
         let mut replay = Self::new(stream, host.config().clone(), host.columns().clone())?;
         let parts = host.to_parts();
@@ -20,7 +20,7 @@ impl PrioritizedReplay {
         replay.raw.view_mut().write(stream, &parts.raw)?;
         replay.smallest.rebuild(stream, replay.powers.priorities()?)?;
         replay.largest.rebuild(stream, replay.raw.view())?;
-        replay.records.bytes_mut().write(stream, &parts.records)?;
+        replay.records.set(stream, &parts.records)?;
         replay.inserted.view_mut().write(stream, &[parts.inserted])?;
         replay.draws.seek(stream, parts.draws_made)?;
         Ok(replay)
@@ -36,7 +36,7 @@ impl PrioritizedReplay {
             draws_made: self.draws_made(stream)?,
             largest_ever: self.powers.items(stream)?.1,
             raw: self.raw.to_vec(stream)?,
-            records: self.records.bytes().to_vec(stream)?,
+            records: self.records.to_host(stream)?,
         };
         Ok(crate::PrioritizedReplay::from_parts(self.config.clone(), self.columns.clone(), &parts)?)
     }

@@ -112,9 +112,7 @@ impl PrioritizedReplay {
         let capacity = self.config.capacity;
         for first in (0..n).step_by(capacity) {
             let m = capacity.min(n - first);
-            for rows in rows {
-                self.records.insert(stream, rows, (first, m), self.inserted.view())?;
-            }
+            self.records.insert(stream, rows, (first, m), self.inserted.view())?;
             let priorities = priorities.map(|priorities| priorities.slice(first..first + m)).transpose()?;
             self.insert_items(stream, m, priorities)?;
         }

@@ -49,19 +49,20 @@ use super::extremes::{MaxTree, MinTree};
 use super::staging::Staging;
 use super::status::{Fault, Status};
 use super::sum_tree::SumTree;
-use crate::replay::{ABSENT, AllZero, Columns, Config, check};
+use crate::replay::{ABSENT, Columns, Config, check};
 use arith::fixed;
+use gpu::kernels::items::Ring;
 use gpu::{Buffer, Stream, View};
 use rows::Records;
 
 /// [`PrioritizedReplay`](crate::PrioritizedReplay) on a device: the same items, priorities, draws and weights, bit for bit.
 ///
 /// Which items there are, how many were inserted and drawn, lies in the device's memory, so that insertions, draws and
-/// updates can be replayed in a graph; to ask for it waits. There are no sequences and no n-step returns, and where all
-/// priorities are zero nothing is drawn.
+/// updates can be replayed in a graph; to ask for it waits.
 ///
 /// # Launches
-/// A draw is 3, and one for each column: items, weights, handles, rows. An update is 5: slots of handles, priorities and
+/// A draw is one, with weights, rows and returns; without replacement it is two, since the draws themselves are made in rounds by
+/// a single block of threads, of which no other can know when they are done. An update is 5: slots of handles, priorities and
 /// sums, sums anew where needed, and the trees of the smallest and the largest. An insertion is those and one for each column.
 ///
 /// Memory: 17 bytes an item beside its rows.
@@ -77,6 +78,8 @@ pub struct PrioritizedReplay {
     /// Over the priorities.
     largest: MaxTree,
     records: Records,
+    /// The settings, for kernels.
+    ring: Buffer<Ring>,
     /// Items so far: the next one's number.
     inserted: Buffer<u64>,
     /// Handles so far whose items were gone.
@@ -97,18 +100,18 @@ impl PrioritizedReplay {
     /// An empty replay for items with these columns. Waits.
     ///
     /// # Errors
-    /// As [`PrioritizedReplay::new`](crate::PrioritizedReplay::new), and
-    /// [`Unsupported`](super::Error::Unsupported) for what there are no kernels for.
+    /// As [`PrioritizedReplay::new`](crate::PrioritizedReplay::new); [`Error::Device`].
     pub fn new(stream: &Stream, config: Config, columns: Columns) -> Result<Self, Error> {
         check::config(&config, &columns)?;
-        check_supported(&config)?;
         let capacity = config.capacity;
+        let records = Records::new(stream, capacity, &columns)?;
         Ok(Self {
+            ring: Buffer::from_slice(stream, &[sample::ring(&config, &records)])?,
             powers: SumTree::new(stream, capacity)?,
             raw: Buffer::from_slice(stream, &vec![ABSENT; capacity])?,
             smallest: MinTree::new(stream, capacity)?,
             largest: MaxTree::new(stream, capacity)?,
-            records: Records::new(stream, capacity, &columns)?,
+            records,
             inserted: Buffer::zeroed(stream, 1)?,
             stale: Buffer::zeroed(stream, 1)?,
             handles_status: Status::new(stream)?,
@@ -237,18 +240,6 @@ impl PrioritizedReplay {
         }
         .into())
     }
-}
-
-/// That there are kernels for these settings.
-fn check_supported(config: &Config) -> Result<(), Error> {
-    let what = if config.all_zero == AllZero::Uniform {
-        "drawing where all priorities are zero"
-    } else if config.n_step.is_some() {
-        "returns over several steps"
-    } else {
-        return Ok(());
-    };
-    Err(super::Error::Unsupported { operation: "PrioritizedReplay::new", what }.into())
 }
 
 /// A counter.

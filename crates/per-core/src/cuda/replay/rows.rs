@@ -3,9 +3,9 @@
 use super::error::Error;
 use crate::replay::column::Counted;
 use crate::replay::{Column, Columns, Dtype, Element};
-use gpu::kernels::Word128;
-use gpu::kernels::replay::{Gather, Insert};
-use gpu::{Buffer, Checked, Pod, Stream, View, ViewMut};
+use crate::tree::MAX_CAPACITY;
+use gpu::kernels::items::{COLUMNS_AT_ONCE, InsertRows};
+use gpu::{Buffer, Stream, View};
 
 /// Rows of one column on the device.
 #[derive(Clone, Copy, Debug)]
@@ -52,124 +52,174 @@ impl Counted for Rows<'_> {
     }
 }
 
-/// The records: those of the CPU ([`crate::replay`]), byte for byte.
+/// Where a column's rows lie in a record, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) offset: usize,
+    pub(super) width: usize,
+}
+
+/// The records: those of the CPU ([`crate::replay`]) but for their layout, in which rows that are whole words of 16 or 4
+/// bytes are aligned to such words. Those with the longest words come first, so that there is room between records alone.
 #[derive(Debug)]
 pub(super) struct Records {
     bytes: Buffer<u8>,
     capacity: usize,
     stride: usize,
-    /// Of each column, in bytes: where its row begins, and how long it is.
-    places: Vec<(usize, usize)>,
+    /// Of each column.
+    places: Vec<Place>,
 }
 
-/// Runs a launch in the largest words in which it can be done: in bytes always.
-macro_rules! in_words {
-    ($launch:ident($($argument:expr),*)) => {
-        match $launch::<Word128>($($argument),*) {
-            Some(launched) => launched,
-            None => match $launch::<u32>($($argument),*) {
-                Some(launched) => launched,
-                None => $launch::<u8>($($argument),*).unwrap_or(Ok(())),
-            },
+/// Bytes of the words in which a row of so many bytes is moved.
+fn word(bytes: usize) -> usize {
+    [16, 4].into_iter().find(|word| bytes.is_multiple_of(*word)).unwrap_or(1)
+}
+
+/// Bytes of a record, and where each row lies in it, of rows of so many bytes.
+fn layout(widths: &[usize]) -> (usize, Vec<Place>) {
+    let mut places: Vec<_> = widths.iter().map(|&width| Place { offset: 0, width }).collect();
+    let mut end = 0;
+    for size in [16, 4, 1] {
+        for place in places.iter_mut().filter(|place| word(place.width) == size) {
+            place.offset = end;
+            end += place.width;
         }
-    };
+    }
+    let longest = widths.iter().map(|&width| word(width)).max().unwrap_or(1);
+    (end.next_multiple_of(longest), places)
+}
+
+/// Half-warps that copy a row together, of so many rows in a launch: one for every 2 KiB of the longest column.
+pub(super) fn teams(places: &[Place], rows: usize) -> usize {
+    const BYTES: usize = 2048;
+    let longest = places.iter().map(|place| place.width).max().unwrap_or(0);
+    // Counts of half-warps are below 2^31.
+    longest.div_ceil(BYTES).min(MAX_CAPACITY / rows.max(1)).max(1)
 }
 
 impl Records {
     pub(super) fn new(stream: &Stream, capacity: usize, columns: &Columns) -> Result<Self, gpu::Error> {
-        let stride = columns.item_bytes();
-        let places = columns.offsets().into_iter().zip(columns.specs.iter().map(|spec| spec.bytes())).collect();
+        let (stride, places) = layout(&columns.specs.iter().map(|spec| spec.bytes()).collect::<Vec<_>>());
         let bytes = capacity.checked_mul(stride).ok_or(gpu::Error::TooLarge { elements: capacity, bytes: stride })?;
         Ok(Self { bytes: Buffer::zeroed(stream, bytes)?, capacity, stride, places })
     }
 
-    /// All records, slot by slot.
     pub(super) fn bytes(&self) -> View<'_, u8> {
         self.bytes.view()
     }
 
-    pub(super) fn bytes_mut(&mut self) -> ViewMut<'_, u8> {
-        self.bytes.view_mut()
+    /// Bytes of a record.
+    pub(super) fn stride(&self) -> usize {
+        self.stride
     }
 
-    /// Puts n rows, from number `first` on, into the slots from `inserted` on. n is at most the capacity.
+    /// Where the rows of each column lie.
+    pub(super) fn places(&self) -> &[Place] {
+        &self.places
+    }
+
+    /// The records as the CPU has them, one row after the other. Waits.
+    pub(super) fn to_host(&self, stream: &Stream) -> Result<Vec<u8>, gpu::Error> {
+        let own = self.bytes.to_vec(stream)?;
+        let mut packed = Vec::with_capacity(own.len());
+        if self.stride > 0 {
+            for record in own.chunks_exact(self.stride) {
+                self.places.iter().for_each(|&Place { offset, width }| packed.extend(&record[offset..offset + width]));
+            }
+        }
+        Ok(packed)
+    }
+
+    /// Takes the CPU's records. Waits.
+    pub(super) fn set(&mut self, stream: &Stream, packed: &[u8]) -> Result<(), gpu::Error> {
+        let mut own = vec![0; self.bytes.len()];
+        let width = self.places.iter().map(|place| place.width).sum::<usize>();
+        if width > 0 {
+            for (record, mut rows) in own.chunks_exact_mut(self.stride).zip(packed.chunks_exact(width)) {
+                for &Place { offset, width } in &self.places {
+                    let row;
+                    (row, rows) = rows.split_at(width);
+                    record[offset..offset + width].copy_from_slice(row);
+                }
+            }
+        }
+        self.bytes.view_mut().write(stream, &own)
+    }
+
+    /// Puts n rows of all columns, from number `first` on, into the slots from `inserted` on: a launch for every 8 columns. n
+    /// is at most the capacity.
     pub(super) fn insert(
         &mut self,
         stream: &Stream,
-        rows: &Rows<'_>,
+        rows: &[Rows<'_>],
         (first, n): (usize, usize),
         inserted: View<'_, u64>,
     ) -> Result<(), Error> {
-        let place = Place::new(self, rows.column);
-        let part = rows.part(first, n)?;
-        Ok(in_words!(insert(stream, self.bytes.view_mut(), part, inserted, place, n))?)
-    }
-
-    /// Copies the rows of a column from `slots` to `out`.
-    pub(super) fn gather(
-        &self,
-        stream: &Stream,
-        column: usize,
-        slots: View<'_, u32>,
-        out: &mut Buffer<u8>,
-    ) -> Result<(), Error> {
-        let place = Place::new(self, column);
-        Ok(in_words!(gather(stream, self.bytes.view(), slots, out.view_mut(), place))?)
+        for rows in rows.chunks(COLUMNS_AT_ONCE) {
+            let mut parts = [(None, 0, 0); COLUMNS_AT_ONCE];
+            for (part, rows) in parts.iter_mut().zip(rows) {
+                let Place { offset, width } = self.places[rows.column];
+                *part = (Some(rows.part(first, n)?), offset, width);
+            }
+            let teams = teams(&self.places, n);
+            let [p0, p1, p2, p3, p4, p5, p6, p7] = parts;
+            let kernel = InsertRows {
+                records: self.bytes.view_mut(),
+                inserted,
+                rows_0: p0.0,
+                rows_1: p1.0,
+                rows_2: p2.0,
+                rows_3: p3.0,
+                rows_4: p4.0,
+                rows_5: p5.0,
+                rows_6: p6.0,
+                rows_7: p7.0,
+                offset_0: p0.1,
+                offset_1: p1.1,
+                offset_2: p2.1,
+                offset_3: p3.1,
+                offset_4: p4.1,
+                offset_5: p5.1,
+                offset_6: p6.1,
+                offset_7: p7.1,
+                width_0: p0.2,
+                width_1: p1.2,
+                width_2: p2.2,
+                width_3: p3.2,
+                width_4: p4.2,
+                width_5: p5.2,
+                width_6: p6.2,
+                width_7: p7.2,
+                stride: self.stride,
+                capacity: self.capacity,
+                n,
+                teams,
+            };
+            stream.launch(&kernel)?;
+        }
+        Ok(())
     }
 }
 
-/// Where a column's rows lie, in bytes.
-#[derive(Clone, Copy)]
-struct Place {
-    capacity: usize,
-    stride: usize,
-    offset: usize,
-    width: usize,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-impl Place {
-    fn new(records: &Records, column: usize) -> Self {
-        let (offset, width) = records.places[column];
-        Self { capacity: records.capacity, stride: records.stride, offset, width }
+    #[test]
+    fn rows_of_whole_words_are_aligned_to_them() {
+        let (stride, places) = layout(&[1, 48, 6, 4, 16, 12]);
+        let offsets: Vec<_> = places.iter().map(|place| place.offset).collect();
+        assert_eq!((stride, &offsets[..]), (96, &[80, 0, 81, 64, 48, 68][..]));
+        assert_eq!(layout(&[4, 3]).0, 8);
+        assert_eq!(layout(&[3, 2]).0, 5);
+        assert_eq!(layout(&[]), (0, vec![]));
     }
 
-    /// The same in words of type `W`, if all are whole words.
-    fn in_words<W>(self) -> Option<Self> {
-        let words = |bytes: usize| bytes.is_multiple_of(size_of::<W>()).then_some(bytes / size_of::<W>());
-        let (stride, offset, width) = (words(self.stride)?, words(self.offset)?, words(self.width)?);
-        Some(Self { stride, offset, width, ..self })
+    #[test]
+    fn long_rows_have_several_teams() {
+        let places = |width| [Place { offset: 0, width: 1 }, Place { offset: 0, width }];
+        assert_eq!([1, 2048, 2049, 1 << 30].map(|width| teams(&places(width), 1)), [1, 1, 2, 1 << 19]);
+        assert_eq!(teams(&places(1 << 30), MAX_CAPACITY), 1);
+        assert_eq!(teams(&[], 0), 1);
     }
-}
-
-/// None if it can't be done in words of this type.
-fn insert<W: Pod>(
-    stream: &Stream,
-    records: ViewMut<'_, u8>,
-    rows: View<'_, u8>,
-    inserted: View<'_, u64>,
-    place: Place,
-    n: usize,
-) -> Option<Result<(), gpu::Error>>
-where
-    for<'k> Insert<'k, W>: Checked,
-{
-    let Place { capacity, stride, offset, width } = place.in_words::<W>()?;
-    let (records, rows) = (records.cast()?, rows.cast()?);
-    Some(stream.launch(&Insert { records, rows, inserted, stride, offset, width, capacity, n }))
-}
-
-/// None if it can't be done in words of this type.
-fn gather<W: Pod>(
-    stream: &Stream,
-    records: View<'_, u8>,
-    slots: View<'_, u32>,
-    out: ViewMut<'_, u8>,
-    place: Place,
-) -> Option<Result<(), gpu::Error>>
-where
-    for<'k> Gather<'k, W>: Checked,
-{
-    let Place { capacity, stride, offset, width } = place.in_words::<W>()?;
-    let (records, out) = (records.cast()?, out.cast()?);
-    Some(stream.launch(&Gather { records, slots, out, stride, offset, width, capacity, m: slots.len() }))
 }

@@ -42,12 +42,39 @@ impl SumTree {
         out: ViewMut<'_, u32>,
         weights: ViewMut<'_, u64>,
     ) -> Result<(), Error> {
+        self.sample_items_distinct(stream, draws, scratch, out, weights, false)
+    }
+
+    /// [`sample_distinct`](Self::sample_distinct) of a replay. If all priorities are zero and `uniform`, the draws are ranks of
+    /// items, all equally likely.
+    pub(in crate::cuda) fn sample_items_distinct(
+        &self,
+        stream: &Stream,
+        draws: &mut Draws,
+        scratch: &mut DistinctScratch,
+        out: ViewMut<'_, u32>,
+        weights: ViewMut<'_, u64>,
+        uniform: bool,
+    ) -> Result<(), Error> {
+        let uniform = usize::from(uniform);
         let (leaves, nodes, head) = (self.leaves.view(), self.nodes.view(), self.head.view());
         let (seed, number, capacity, m) = (draws.seed, draws.number, self.capacity, out.len());
         let scratch = scratch.0.view_mut().slice(0..ROWS * m.next_power_of_two())?;
         let position = draws.position();
-        let kernel =
-            SampleDistinct { leaves, nodes, head, position, scratch, out, weights, capacity, m, seed, stream: number };
+        let kernel = SampleDistinct {
+            leaves,
+            nodes,
+            head,
+            position,
+            scratch,
+            out,
+            weights,
+            capacity,
+            m,
+            uniform,
+            seed,
+            stream: number,
+        };
         // SAFETY: as in `update`.
         Ok(unsafe { stream.launch_trusted(&kernel, None) }?)
     }

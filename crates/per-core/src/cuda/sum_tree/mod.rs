@@ -320,9 +320,9 @@ impl SumTree {
         .into())
     }
 
-    /// The head, for kernels.
-    pub(in crate::cuda) fn head_view(&self) -> View<'_, Head> {
-        self.head.view()
+    /// Leaves, nodes and head, for kernels.
+    pub(in crate::cuda) fn arrays(&self) -> (View<'_, f32>, View<'_, u64>, View<'_, Head>) {
+        (self.leaves.view(), self.nodes.view(), self.head.view())
     }
 
     fn head(&self, stream: &Stream) -> Result<Head, Error> {
