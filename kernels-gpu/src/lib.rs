@@ -11,8 +11,8 @@
 //! | `gemm` | products of matrices in the contract's order |
 //! | `cdf` | cumulative sums of weights: build, search, draws |
 //! | `resample` | resampling by them: stratified, systematic, residual |
-//! | `tree` | trees of sums and of extremes of `per-core`: update, rebuild, search, draws, importance weights |
-//! | `replay` | rows of a replay's items: insert, gather; their numbers and slots |
+//! | `tree` | trees of sums and of extremes of `per-core`: update, rebuild, search, draws; a replay's batches and rows |
+//! | `replay` | slots of a replay's items |
 //! | `mingru` | the minGRU scan |
 //! | `advantage` | generalized advantage estimation, V-trace |
 //! | `loss` | the loss of PPO and its gradient |

@@ -44,7 +44,6 @@ mod sample;
 #[path = "../../crates/per-core/src/tree/sum/scale.rs"]
 mod scale;
 mod update;
-mod weights;
 
 /// The priority before alpha of what is no item: `ABSENT` of the host's replay.
 pub const ABSENT: f32 = -1.0;
@@ -56,6 +55,3 @@ pub use rebuild::{seg_tree_rebuild_f32, seg_tree_survey_f32};
 pub use replay::{replay_insert_rows, replay_sample_f32};
 pub use sample::{NOTHING, seg_tree_find_f32, seg_tree_sample_f32, seg_tree_sample_stratified_f32};
 pub use update::{seg_tree_insert_f32, seg_tree_remove_f32, seg_tree_set_f32, seg_tree_update_f32};
-pub use weights::{
-    importance_weights_over_batch_f32, importance_weights_over_buffer_f32, importance_weights_unnormalized_f32,
-};

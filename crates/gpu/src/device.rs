@@ -8,6 +8,7 @@ use cust::device::{Device as Handle, DeviceAttribute};
 use cust::sys::{self, CUdevice_attribute, CUdeviceptr};
 use std::collections::BTreeMap;
 use std::ffi::c_void;
+use std::fmt;
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, Weak};
 
@@ -18,13 +19,19 @@ use std::sync::{Arc, Mutex, Weak};
 #[derive(Clone, Debug)]
 pub struct Device(Arc<Inner>);
 
-#[derive(Debug)]
 struct Inner {
     modules: Modules,
     captures: Mutex<Captures>,
     handle: Handle,
     ordinal: u32,
     context: Context,
+}
+
+/// Short: buffers and all that has them show their device.
+impl fmt::Debug for Inner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.ordinal)
+    }
 }
 
 /// Devices in use: there is one context of each, so there is one of these.

@@ -3,11 +3,13 @@
 
 mod cdf;
 mod extremes;
+mod replay;
 pub mod table;
 mod tree;
 
 pub use cdf::{CdfHead, DeviceCdf};
 pub use extremes::Extremes;
+pub use replay::DeviceReplay;
 pub use tree::{DeviceTree, Head, NewItems, levels};
 
 use bytemuck::Pod;

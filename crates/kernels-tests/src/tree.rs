@@ -240,7 +240,7 @@ impl DeviceTree {
         let scratch = self.bench.room::<u64>(8 * m.next_power_of_two());
         let tree = [(&self.leaves).into(), (&self.nodes).into(), (&self.head).into(), (&self.position).into()];
         let arrays = [(&scratch).into(), (&out).into(), (&weights).into()];
-        let sizes = [self.size(), Arg::U32(m as u32), Arg::U64(seed), Arg::U64(stream)];
+        let sizes = [self.size(), Arg::U32(m as u32), Arg::U32(0), Arg::U64(seed), Arg::U64(stream)];
         self.bench.run("seg_tree_sample_distinct_f32", 1, width, &[&tree[..], &arrays, &sizes].concat());
         (self.bench.read(&out), self.bench.read(&weights))
     }

@@ -2,7 +2,7 @@
 
 use arith::random::Stream;
 use cuda_emu::Counters;
-use kernels_tests::{Arg, Bench, DeviceCdf, DeviceTree, Extremes};
+use kernels_tests::{Bench, DeviceCdf, DeviceReplay, DeviceTree, Extremes};
 use std::num::NonZero;
 
 const M: usize = 1024;
@@ -108,24 +108,26 @@ fn a_build_of_a_cdf_reads_weights_twice_and_writes_keys_once() {
 
 #[test]
 fn rows_are_moved_in_whole_sectors() {
-    let bench = Bench::new("replay");
     let (capacity, stride, m) = (4096_usize, 256_usize, 512);
-    let records = bench.buffer(&vec![1_u8; capacity * stride]);
-    let slots = bench.buffer(&indices(capacity, m));
-    let out = bench.room::<u8>(m * stride);
-    let words = |bytes: usize| Arg::U32((bytes / 16) as u32);
-    let sizes = [words(stride), words(0), words(stride), Arg::U32(capacity as u32), Arg::U32(m as u32)];
-    let args = [&[(&records).into(), (&slots).into(), (&out).into()][..], &sizes].concat();
-    let counters = bench.run("replay_gather_u128", m * stride / 16, 128, &args);
+    let device = DeviceReplay::new(capacity, stride, &vec![1_u8; capacity * stride]);
+    let without = DeviceReplay::new(capacity, 0, &[]).sample(m, 1).2;
+    let counters = device.sample(m, 1).2;
     let least = (m * stride / 32) as u64;
-    // A warp moves 512 bytes a request: 16 sectors. Beside the rows it reads two slots.
+    // A warp moves 512 bytes a request: 16 sectors.
+    assert_eq!(counters.global_store_sectors - without.global_store_sectors, least);
+    assert_eq!(counters.global_store_requests - without.global_store_requests, least / 16);
+    assert_eq!(counters.global_load_sectors - without.global_load_sectors, least);
+    let rows = device.tree.bench.buffer(&vec![2_u8; m * stride]);
+    let counters = device.insert_rows(&rows, 0, m, 1);
     assert_eq!(counters.global_store_sectors, least);
-    assert_eq!(counters.global_store_requests, least / 16);
-    assert!(counters.global_load_sectors <= least + least / 16 * 2, "{counters:?}");
-    let inserted = bench.buffer(&[4000_u64]);
-    let sizes = [words(stride), words(0), words(stride), Arg::U32(capacity as u32), Arg::U32(m as u32)];
-    let args = [&[(&records).into(), (&out).into(), (&inserted).into()][..], &sizes].concat();
-    let counters = bench.run("replay_insert_u128", m * stride / 16, 128, &args);
-    assert_eq!(counters.global_store_sectors, least);
+    // And the number of the first one.
     assert!(counters.global_load_sectors <= least + least / 16, "{counters:?}");
+}
+
+#[test]
+fn batches_of_large_replays_cost_hardly_more() {
+    let [small, large] =
+        [1 << 17, 1 << 20].map(|capacity| DeviceReplay::new(capacity, 64, &vec![1_u8; 64 * capacity]).sample(M, 1).2);
+    assert_at_most("instructions", large.instructions, small.instructions, 13);
+    assert_at_most("sectors", sectors(&large), sectors(&small), 13);
 }

@@ -5,30 +5,59 @@ mod cuda_common;
 
 use arith::random;
 use cuda_common::*;
-use gpu::{Buffer, Graph, Stream};
+use gpu::{Buffer, Graph, Stream, View};
 use half::bf16;
 use per_core::cuda::NOTHING;
 use per_core::cuda::replay::{Batch, Error, PrioritizedReplay, Rows};
-use per_core::replay::{self, AllZero, Column, Columns, Config, Draws, Handle, NStep, NewItems, Weights};
+use per_core::replay::{self, AllZero, Column, Columns, Config, Draws, Episodes, Handle, NStep, NewItems, Weights};
 use proptest::prelude::*;
 
 /// Draws of a batch.
 const DRAWS: usize = 19;
+/// Steps of the sequences of each batch.
+const STEPS: [usize; 3] = [1, 5, 20];
 
 #[derive(Clone, Debug)]
 enum Step {
-    Insert { n: usize, seed: u64, priorities: bool, from_host: bool },
-    Sample { batch: usize, beta: f32 },
-    Update { batch: usize, seed: u64, from_host: bool },
-    Remove { batch: usize, from: usize },
+    Insert {
+        n: usize,
+        seed: u64,
+        priorities: bool,
+        from_host: bool,
+    },
+    Sample {
+        batch: usize,
+        beta: f32,
+    },
+    Update {
+        batch: usize,
+        seed: u64,
+        from_host: bool,
+    },
+    Remove {
+        batch: usize,
+        from: usize,
+    },
     SetAlpha(f32),
+    /// Inserts items of priority 0 until there are no others.
+    AllZero,
     Clear,
     Copy,
+}
+
+/// What decides where episodes end, and what returns there are.
+#[derive(Clone, Copy, Debug, Default)]
+struct Ends {
+    terminated: bool,
+    truncated: bool,
+    /// Steps and discount.
+    n_step: Option<(usize, f32)>,
 }
 
 #[derive(Clone, Debug)]
 struct Program {
     config: Config,
+    ends: Ends,
     /// Of the columns of f32 and u8; the second decides whether rows are moved in bytes.
     widths: (usize, usize),
     steps: Vec<Step>,
@@ -36,18 +65,32 @@ struct Program {
 
 fn configs() -> impl Strategy<Value = Config> {
     let capacity = prop_oneof![1..40_usize, Just(300)];
-    let choices = (0..3_usize, 0..3_usize, any::<bool>());
-    (capacity, choices, prop::sample::select(vec![0.0_f32, 0.6, 1.0]), prop::sample::select(vec![0.0_f32, 1e-3]))
-        .prop_map(|(capacity, (draws, weights, ever), alpha, epsilon)| Config {
+    let choices = (0..3_usize, 0..3_usize, any::<bool>(), any::<bool>());
+    let environments = prop::sample::select(vec![1_usize, 1, 2, 7, usize::MAX]);
+    let alpha = prop::sample::select(vec![0.0_f32, 0.6, 1.0]);
+    (capacity, choices, environments, alpha, prop::sample::select(vec![0.0_f32, 1e-3])).prop_map(
+        |(capacity, (draws, weights, ever, uniform), environments, alpha, epsilon)| Config {
             draws: [Draws::Independent, Draws::Stratified, Draws::Distinct][draws],
             weights: [Weights::OverBuffer, Weights::OverBatch, Weights::Unnormalized][weights],
             new_items: if ever { NewItems::LargestEver } else { NewItems::LargestNow },
+            all_zero: if uniform { AllZero::Uniform } else { AllZero::Error },
+            environments,
             alpha,
             epsilon,
             seed: 5,
             stream: 6,
             ..Config::new(capacity)
-        })
+        },
+    )
+}
+
+fn ends() -> impl Strategy<Value = Ends> {
+    let n_step = prop::option::of((1..40_usize, prop::sample::select(vec![0.0_f32, 0.9, 1.0])));
+    (any::<bool>(), any::<bool>(), n_step).prop_map(|(terminated, truncated, n_step)| Ends {
+        terminated,
+        truncated: terminated && truncated,
+        n_step,
+    })
 }
 
 fn programs() -> impl Strategy<Value = Program> {
@@ -60,11 +103,17 @@ fn programs() -> impl Strategy<Value = Program> {
             .prop_map(|(batch, seed, from_host)| Step::Update { batch, seed, from_host }),
         1 => (0..3_usize, 0..DRAWS).prop_map(|(batch, from)| Step::Remove { batch, from }),
         1 => prop::sample::select(vec![0.0_f32, 0.5, 1.5]).prop_map(Step::SetAlpha),
+        1 => Just(Step::AllZero),
         1 => Just(Step::Clear),
         1 => Just(Step::Copy),
     ];
-    (configs(), (1..6_usize, prop::sample::select(vec![1, 4, 16])), prop::collection::vec(step, 1..16))
-        .prop_map(|(config, widths, steps)| Program { config, widths, steps })
+    let widths = (1..6_usize, prop::sample::select(vec![1, 4, 16, 4100]));
+    (configs(), ends(), widths, prop::collection::vec(step, 1..16)).prop_map(|(config, ends, widths, steps)| Program {
+        config,
+        ends,
+        widths,
+        steps,
+    })
 }
 
 /// A batch on both.
@@ -82,6 +131,10 @@ struct Row {
     half: Column<bf16>,
     action: Column<i32>,
     flags: Column<u8>,
+    reward: Column<f32>,
+    terminated: Column<u8>,
+    truncated: Column<u8>,
+    next: Column<f32>,
 }
 
 struct Both {
@@ -99,14 +152,26 @@ struct Items {
     half: Vec<bf16>,
     action: Vec<i32>,
     flags: Vec<u8>,
+    reward: Vec<f32>,
+    terminated: Vec<u8>,
+    truncated: Vec<u8>,
+    next: Vec<f32>,
     priorities: Vec<f32>,
 }
 
 impl Items {
-    fn rows(&self, row: Row) -> [replay::Rows<'_>; 4] {
-        let Row { observation, half, action, flags } = row;
+    fn rows(&self, row: Row) -> [replay::Rows<'_>; 8] {
         // In some order.
-        [flags.rows(&self.flags), observation.rows(&self.observation), action.rows(&self.action), half.rows(&self.half)]
+        [
+            row.flags.rows(&self.flags),
+            row.observation.rows(&self.observation),
+            row.next.rows(&self.next),
+            row.action.rows(&self.action),
+            row.half.rows(&self.half),
+            row.truncated.rows(&self.truncated),
+            row.terminated.rows(&self.terminated),
+            row.reward.rows(&self.reward),
+        ]
     }
 
     fn upload(&self, stream: &Stream) -> OnDevice {
@@ -115,6 +180,10 @@ impl Items {
             half: upload(stream, &self.half),
             action: upload(stream, &self.action),
             flags: upload(stream, &self.flags),
+            reward: upload(stream, &self.reward),
+            terminated: upload(stream, &self.terminated),
+            truncated: upload(stream, &self.truncated),
+            next: upload(stream, &self.next),
             priorities: upload(stream, &self.priorities),
         }
     }
@@ -126,12 +195,20 @@ struct OnDevice {
     half: Buffer<bf16>,
     action: Buffer<i32>,
     flags: Buffer<u8>,
+    reward: Buffer<f32>,
+    terminated: Buffer<u8>,
+    truncated: Buffer<u8>,
+    next: Buffer<f32>,
     priorities: Buffer<f32>,
 }
 
 impl OnDevice {
-    fn rows(&self, row: Row) -> [Rows<'_>; 4] {
+    fn rows(&self, row: Row) -> [Rows<'_>; 8] {
         [
+            Rows::new(row.reward, self.reward.view()),
+            Rows::new(row.next, self.next.view()),
+            Rows::new(row.terminated, self.terminated.view()),
+            Rows::new(row.truncated, self.truncated.view()),
             Rows::new(row.action, self.action.view()),
             Rows::new(row.observation, self.observation.view()),
             Rows::new(row.half, self.half.view()),
@@ -141,19 +218,27 @@ impl OnDevice {
 }
 
 impl Both {
-    fn new(stream: Stream, config: Config, widths: (usize, usize)) -> Self {
+    fn new(stream: Stream, mut config: Config, ends: Ends, widths: (usize, usize)) -> Self {
         let mut columns = Columns::new();
-        // 8 bytes first, so that some records are whole words of 16.
         let action = columns.add("action", 2).unwrap();
         let half = columns.add("half", 4).unwrap();
         let observation = columns.add("observation", 4 * widths.0).unwrap();
         let flags = columns.add("flags", widths.1).unwrap();
+        let reward = columns.add("reward", 1).unwrap();
+        let [terminated, truncated] = ["terminated", "truncated"].map(|name| columns.add(name, 1).unwrap());
+        let next = columns.add_last("next", 3).unwrap();
+        let truncations = ends.truncated.then_some(truncated);
+        config.episodes = ends.terminated.then_some(Episodes { terminated, truncated: truncations });
+        config.n_step = ends.n_step.map(|(steps, discount)| NStep { steps, discount, reward });
         let device = PrioritizedReplay::new(&stream, config.clone(), columns.clone()).unwrap();
         let host = replay::PrioritizedReplay::new(config, columns).unwrap();
-        let batch =
-            || Pair { device: device.batch(&stream, DRAWS).unwrap(), host: host.batch(DRAWS).unwrap(), drawn: false };
-        let batches = (0..3).map(|_| batch()).collect();
-        let row = Row { observation, half, action, flags };
+        let batches = STEPS.iter().map(|&steps| Pair {
+            device: device.sequences(&stream, DRAWS, steps).unwrap(),
+            host: host.sequences(DRAWS, steps).unwrap(),
+            drawn: false,
+        });
+        let batches = batches.collect();
+        let row = Row { observation, half, action, flags, reward, terminated, truncated, next };
         Self { stream, device, host, row, batches, stale: 0 }
     }
 
@@ -166,6 +251,11 @@ impl Both {
             half: (0..n * 4).map(|i| bf16::from_bits(word(i) as u16 & 0x3fff)).collect(),
             action: (0..n * 2).map(|i| word(i + 7).cast_signed()).collect(),
             flags: (0..n * narrow).map(|i| word(i + 9) as u8).collect(),
+            reward: (0..n).map(|i| numbers.uniform(i as u64 + 3) - 0.5).collect(),
+            // An episode ends now and then.
+            terminated: (0..n).map(|i| u8::from(word(i + 11).is_multiple_of(16)) * 3).collect(),
+            truncated: (0..n).map(|i| u8::from(word(i + 12).is_multiple_of(16))).collect(),
+            next: (0..n * 3).map(|i| numbers.uniform(i as u64 + 5)).collect(),
             priorities: (0..n as u64).map(|i| (8.0 * numbers.uniform(i + 99) - 1.0).max(0.0)).collect(),
         }
     }
@@ -180,6 +270,7 @@ impl Both {
                 self.device.set_alpha(&self.stream, alpha).unwrap();
                 self.host.set_alpha(alpha).unwrap();
             }
+            Step::AllZero => self.insert_zeros(),
             Step::Clear => {
                 self.device.clear(&self.stream).unwrap();
                 self.host.clear();
@@ -215,6 +306,16 @@ impl Both {
         .unwrap();
     }
 
+    fn insert_zeros(&mut self) {
+        let n = self.host.capacity();
+        let mut items = self.items(n, 4);
+        items.priorities.fill(0.0);
+        self.host.insert_batch_with_priorities(&items.rows(self.row), &items.priorities).unwrap();
+        let on_device = items.upload(&self.stream);
+        let (rows, priorities) = (on_device.rows(self.row), on_device.priorities.view());
+        self.device.insert_batch_with_priorities(&self.stream, &rows, priorities).unwrap();
+    }
+
     fn sample(&mut self, batch: usize, beta: f32) {
         let Self { stream, device, host, batches, .. } = self;
         let pair = &mut batches[batch];
@@ -230,22 +331,43 @@ impl Both {
 
     fn check_batch(&self, batch: usize) {
         let (stream, Pair { device, host, drawn }) = (&self.stream, &self.batches[batch]);
-        let (indices, handles) = (device.indices().to_vec(stream).unwrap(), device.handles().to_vec(stream).unwrap());
-        let weights = bits(&device.weights().to_vec(stream).unwrap());
-        let observation = device.rows(self.row.observation).unwrap().to_vec(stream).unwrap();
-        let flags = device.rows(self.row.flags).unwrap().to_vec(stream).unwrap();
+        let floats = |view: View<'_, f32>| bits(&view.to_vec(stream).unwrap());
+        let indices = device.indices().to_vec(stream).unwrap();
+        let handles = device.handles().to_vec(stream).unwrap();
+        let lengths = device.lengths().to_vec(stream).unwrap();
+        let spans = device.spans().to_vec(stream).unwrap();
+        let steps = STEPS[batch] * DRAWS;
+        assert_eq!((device.len(), device.steps()), (DRAWS, STEPS[batch]));
         if !drawn {
             assert_eq!((indices, handles), (vec![NOTHING; DRAWS], vec![u64::MAX; DRAWS]));
-            assert_eq!((weights, observation), (vec![0; DRAWS], vec![0.0; DRAWS * self.row.observation.width()]));
+            assert_eq!((floats(device.weights()), lengths), (vec![0; DRAWS], vec![0; DRAWS]));
+            let width = self.row.observation.width();
+            assert_eq!(floats(device.rows(self.row.observation).unwrap()), vec![0; steps * width]);
+            assert_eq!(
+                device.rows(self.row.flags).unwrap().to_vec(stream).unwrap(),
+                vec![0; steps * self.row.flags.width()]
+            );
+            let returns = if self.host.config().n_step.is_some() { steps } else { 0 };
+            assert_eq!((floats(device.returns()), floats(device.discounts())), (vec![0; returns], vec![0; returns]));
+            assert_eq!(spans, vec![0; returns]);
             return;
         }
         assert_eq!(indices, host.indices());
         assert_eq!(handles, host.handles().iter().map(|handle| handle.number()).collect::<Vec<_>>());
-        assert_eq!(weights, bits(host.weights()));
-        assert_eq!(bits(&observation), bits(host.rows(self.row.observation).unwrap()));
-        assert_eq!(flags, host.rows(self.row.flags).unwrap());
-        assert_eq!(device.rows(self.row.action).unwrap().to_vec(stream).unwrap(), host.rows(self.row.action).unwrap());
-        assert_eq!(device.rows(self.row.half).unwrap().to_vec(stream).unwrap(), host.rows(self.row.half).unwrap());
+        assert_eq!(floats(device.weights()), bits(host.weights()));
+        assert_eq!(lengths, host.lengths());
+        assert_eq!(floats(device.returns()), bits(host.returns()));
+        assert_eq!(floats(device.discounts()), bits(host.discounts()));
+        assert_eq!(spans, host.spans());
+        let Row { observation, half, action, flags, reward, terminated, truncated, next } = self.row;
+        for column in [observation, reward, next] {
+            assert_eq!(floats(device.rows(column).unwrap()), bits(host.rows(column).unwrap()));
+        }
+        for column in [flags, terminated, truncated] {
+            assert_eq!(device.rows(column).unwrap().to_vec(stream).unwrap(), host.rows(column).unwrap());
+        }
+        assert_eq!(device.rows(action).unwrap().to_vec(stream).unwrap(), host.rows(action).unwrap());
+        assert_eq!(device.rows(half).unwrap().to_vec(stream).unwrap(), host.rows(half).unwrap());
     }
 
     fn update(&mut self, batch: usize, seed: u64, from_host: bool) {
@@ -295,8 +417,8 @@ impl Both {
 }
 
 fn run_programs(cases: u32) {
-    for_any(cases, &programs(), |Program { config, widths, steps }| {
-        let mut both = Both::new(stream(), config, widths);
+    for_any(cases, &programs(), |Program { config, ends, widths, steps }| {
+        let mut both = Both::new(stream(), config, ends, widths);
         steps.iter().for_each(|step| both.run(step));
     });
 }
@@ -318,7 +440,7 @@ fn child_in_some_order() {
 }
 
 fn filled(capacity: usize) -> Both {
-    let mut both = Both::new(stream(), Config { epsilon: 0.01, ..Config::new(capacity) }, (1, 4));
+    let mut both = Both::new(stream(), Config { epsilon: 0.01, ..Config::new(capacity) }, Ends::default(), (1, 4));
     both.insert(capacity, 1, true, false);
     both
 }
@@ -359,7 +481,7 @@ fn a_learners_step_is_replayed_and_draws_anew() {
 #[test]
 fn insertions_are_replayed_round_the_ring() {
     for new_items in [NewItems::LargestNow, NewItems::LargestEver] {
-        let mut both = Both::new(stream(), Config { new_items, ..Config::new(50) }, (2, 1));
+        let mut both = Both::new(stream(), Config { new_items, ..Config::new(50) }, Ends::default(), (2, 1));
         let items = both.items(16, 3);
         let on_device = items.upload(&both.stream);
         let Both { stream, device, row, .. } = &mut both;
@@ -385,23 +507,81 @@ fn operations_are_so_many_launches() {
     let (rows, priorities) = (on_device.rows(*row), on_device.priorities.view());
     let batch = &mut batches[0].device;
     let sample = Graph::capture(stream, |stream| device.sample_proportional(stream, batch)).unwrap();
-    // Items, weights, handles; rows of 4 columns.
-    assert_eq!(sample.operations(), 3 + 4);
+    assert_eq!(sample.operations(), 1);
     let update = Graph::capture(stream, |stream| device.update_priorities(stream, batch.handles(), errors.view()));
     // Slots, priorities, sums if needed, the smallest, the largest.
     assert_eq!(update.unwrap().operations(), 5);
     let insert = Graph::capture(stream, |stream| device.insert_batch_with_priorities(stream, &rows, priorities));
     // Rows; slots, the old items, and the same as an update; the count.
-    assert_eq!(insert.unwrap().operations(), 4 + 7);
+    assert_eq!(insert.unwrap().operations(), 1 + 7);
     // And the largest of those that stay.
     let insert = Graph::capture(stream, |stream| device.insert_batch(stream, &rows)).unwrap();
-    assert_eq!(insert.operations(), 4 + 8);
+    assert_eq!(insert.operations(), 1 + 8);
+}
+
+#[test]
+fn items_without_priorities_are_equally_likely() {
+    for draws in [Draws::Independent, Draws::Stratified, Draws::Distinct] {
+        let config = Config { draws, all_zero: AllZero::Uniform, ..Config::new(300) };
+        let mut both = Both::new(stream(), config, Ends::default(), (1, 1));
+        both.insert(40, 1, true, false);
+        both.run(&Step::Sample { batch: 0, beta: 0.5 });
+        both.run(&Step::AllZero);
+        both.run(&Step::Sample { batch: 0, beta: 0.5 });
+        // Ranks are no slots from here on.
+        for from in [0, 5] {
+            both.run(&Step::Remove { batch: 0, from });
+            for batch in [0, 1, 2, 0] {
+                both.run(&Step::Sample { batch, beta: 0.5 });
+                assert!(both.batches[batch].drawn);
+            }
+        }
+        // And again with priorities.
+        both.run(&Step::Insert { n: 40, seed: 3, priorities: true, from_host: false });
+        both.run(&Step::Sample { batch: 0, beta: 0.5 });
+    }
+}
+
+#[test]
+fn draws_without_replacement_are_two_launches() {
+    let config = Config { draws: Draws::Distinct, ..Config::new(100) };
+    let mut both = Both::new(stream(), config, Ends::default(), (1, 1));
+    both.insert(60, 1, true, false);
+    let Both { stream, device, batches, .. } = &mut both;
+    let batch = &mut batches[0].device;
+    let sample = Graph::capture(stream, |stream| device.sample_proportional(stream, batch)).unwrap();
+    assert_eq!(sample.operations(), 2);
+}
+
+#[test]
+fn items_of_many_columns() {
+    let (stream, mut columns) = (stream(), Columns::new());
+    // Three launches' worth.
+    let wide: Vec<_> = (0..19).map(|i| columns.add::<u8>(&format!("{i}"), i % 7 + 1).unwrap()).collect();
+    let mut device = PrioritizedReplay::new(&stream, Config::new(50), columns.clone()).unwrap();
+    let mut host = replay::PrioritizedReplay::new(Config::new(50), columns).unwrap();
+    let bytes = |i: usize| (0..30 * wide[i].width()).map(|k| (k * 7 + i) as u8).collect::<Vec<_>>();
+    let rows: Vec<_> = (0..wide.len()).map(bytes).collect();
+    let uploaded: Vec<_> = rows.iter().map(|rows| upload(&stream, rows)).collect();
+    let on_device: Vec<_> = wide.iter().zip(&uploaded).map(|(&column, rows)| Rows::new(column, rows.view())).collect();
+    let on_host: Vec<_> = wide.iter().zip(&rows).map(|(column, rows)| column.rows(rows)).collect();
+    let (mut drawn, mut expected) = (device.batch(&stream, DRAWS).unwrap(), host.batch(DRAWS).unwrap());
+    for _ in 0..3 {
+        device.insert_batch(&stream, &on_device).unwrap();
+        host.insert_batch(&on_host).unwrap();
+        device.sample_proportional(&stream, &mut drawn).unwrap();
+        host.sample_proportional(&mut expected, 1.0).unwrap();
+        for &column in &wide {
+            assert_eq!(drawn.rows(column).unwrap().to_vec(&stream).unwrap(), expected.rows(column).unwrap());
+        }
+    }
+    assert_eq!(device.to_host(&stream).unwrap().powers(), host.powers());
 }
 
 #[test]
 fn more_items_than_the_ring_holds() {
     for (with, from_host) in [(false, false), (true, false), (true, true)] {
-        let mut both = Both::new(stream(), Config::new(7), (1, 1));
+        let mut both = Both::new(stream(), Config::new(7), Ends::default(), (1, 1));
         both.run(&Step::Insert { n: 3, seed: 1, priorities: true, from_host });
         both.run(&Step::Insert { n: 26, seed: 2, priorities: with, from_host });
         both.run(&Step::Sample { batch: 0, beta: 1.0 });
@@ -465,11 +645,6 @@ fn what_the_host_sees_is_refused() {
     let reward = columns.add::<f32>("reward", 1).unwrap();
     let other = columns.add::<i32>("other", 2).unwrap();
     let new = |config: Config| PrioritizedReplay::new(&stream, config, columns.clone());
-    let n_step = Some(NStep { steps: 3, discount: 0.9, reward });
-    for config in [Config { all_zero: AllZero::Uniform, ..Config::new(5) }, Config { n_step, ..Config::new(5) }] {
-        let refused = new(config).unwrap_err();
-        assert!(matches!(refused, Error::Device(per_core::cuda::Error::Unsupported { .. })), "{refused}");
-    }
     let refused = new(Config { alpha: f32::NAN, ..Config::new(5) }).unwrap_err();
     assert!(matches!(refused, Error::Replay(replay::Error::Setting { name: "alpha", .. })), "{refused}");
     let mut device = new(Config::new(5)).unwrap();
@@ -479,6 +654,12 @@ fn what_the_host_sees_is_refused() {
         assert!(matches!(refused, Error::Replay(replay::Error::Setting { name: "alpha", .. })), "{refused}");
     }
     assert_eq!(device.config().alpha, 0.6);
+    let refused = device.sequences(&stream, 3, 0).unwrap_err();
+    assert!(matches!(refused, Error::Replay(replay::Error::Setting { name: "steps", .. })), "{refused}");
+    for (draws, steps) in [(2, 1 << 30), (0, usize::MAX), (usize::MAX, 2)] {
+        let refused = device.sequences(&stream, draws, steps).unwrap_err();
+        assert!(matches!(refused, Error::Replay(replay::Error::BatchTooLarge { .. })), "{refused}");
+    }
     for draws in [1 << 31, usize::MAX] {
         let refused = device.batch(&stream, draws).unwrap_err();
         assert!(matches!(refused, Error::Replay(replay::Error::BatchTooLarge { .. })), "{refused}");

@@ -68,34 +68,6 @@ pub unsafe extern "ptx-kernel" fn replay_next_slots_u32(inserted: *const u64, ou
     }
 }
 
-/// `out[j]` is the number of the item that was inserted into `slots[j]` last; `u64::MAX` for [`NO_SLOT`] and for a slot into
-/// which none was.
-///
-/// Inputs: `slots` (m); `inserted` (the module's text). Output: `out` (m).
-///
-/// # Safety
-/// The crate's conventions.
-#[unsafe(no_mangle)]
-pub unsafe extern "ptx-kernel" fn replay_numbers_u64(
-    slots: *const u32,
-    inserted: *const u64,
-    out: *mut u64,
-    capacity: u32,
-    m: u32,
-) {
-    let j = index_1d();
-    if j < m as usize {
-        // SAFETY: below m, and no other thread has this j.
-        unsafe {
-            let (slot, next, capacity) = (u64::from(*slots.add(j)), *inserted, u64::from(capacity));
-            let cursor = next.checked_rem(capacity).unwrap_or(0);
-            // How many items ago.
-            let age = if slot < cursor { cursor - slot } else { cursor + capacity - slot };
-            *out.add(j) = if slot < capacity && age <= next { next - age } else { u64::MAX };
-        }
-    }
-}
-
 /// `*counter += by`: items that were inserted, once their rows and priorities are.
 ///
 /// # Safety

@@ -40,11 +40,6 @@ pub struct Position {
     pub unused: u32,
 }
 
-/// 16 bytes that are moved at once: `Word128` of `kernels-gpu/src/replay/rows.rs`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
-#[repr(C, align(16))]
-pub struct Word128(pub [u32; 4]);
-
 /// Blocks of any width.
 const ANY: Block = Block::Any { usual: 128, most: 1024 };
 

@@ -178,36 +178,6 @@ kernels! {
     }
     where [capacity => 1..=MAX_SIZE] work Work::threads(m), block ANY;
 
-    /// Importance weights over the smallest priority of all: `importance_weights_over_buffer_f32`.
-    safe WeightsOverBuffer() ["importance_weights_over_buffer_f32"] {
-        masses: read [u64; m],
-        head: read [Head; 1],
-        smallest: read [u32; 1],
-        beta: read [f32; 1],
-        out: write [f32; m],
-        capacity: size, m: size,
-    }
-    where [capacity => 1..=MAX_SIZE] work Work::threads(m), block ANY;
-
-    /// Importance weights that aren't divided: `importance_weights_unnormalized_f32`.
-    safe WeightsUnnormalized() ["importance_weights_unnormalized_f32"] {
-        masses: read [u64; m],
-        head: read [Head; 1],
-        beta: read [f32; 1],
-        out: write [f32; m],
-        capacity: size, m: size,
-    }
-    where [capacity => 1..=MAX_SIZE] work Work::threads(m), block ANY;
-
-    /// Importance weights over the smallest priority of the batch: `importance_weights_over_batch_f32`.
-    safe WeightsOverBatch() ["importance_weights_over_batch_f32"] {
-        masses: read [u64; m],
-        beta: read [f32; 1],
-        out: write [f32; m],
-        m: size,
-    }
-    where [] work Work::threads(m), block Block::Any { usual: 1024, most: 1024 };
-
     /// Brings a tree of smallest priorities up to date: `min_tree_refresh_f32`.
     trusted RefreshMin() ["min_tree_refresh_f32"] {
         leaves: read [f32; capacity],

@@ -2,7 +2,7 @@
 
 use arith::random::Stream;
 use kernels_tests::table::Row;
-use kernels_tests::{Arg, Bench, DeviceCdf, DeviceTree, Extremes};
+use kernels_tests::{Arg, Bench, DeviceCdf, DeviceReplay, DeviceTree, Extremes};
 use std::num::NonZero;
 
 /// Updates, draws, rows.
@@ -66,21 +66,22 @@ fn residual() -> Row {
     Row::new(kernel, format!("{n} of {n} weights"), counters, Some((4 * n + n / 2 + 4 * n) as u64))
 }
 
-/// Rows of 256 bytes.
-fn gather() -> Row {
-    let bench = Bench::new("replay");
-    let (capacity, stride) = (1 << 16, 256);
-    let records = bench.buffer(&vec![1_u8; capacity * stride]);
-    let slots = bench.buffer(&indices(capacity));
-    let out = bench.room::<u8>(M * stride);
-    let words = |bytes: usize| Arg::U32((bytes / 16) as u32);
-    let sizes = [words(stride), words(0), words(stride), Arg::U32(capacity as u32), Arg::U32(M as u32)];
-    let args = [&[(&records).into(), (&slots).into(), (&out).into()][..], &sizes].concat();
-    let counters = bench.run("replay_gather_u128", M * stride / 16, 128, &args);
-    Row::new("replay_gather_u128", format!("{M} rows of {stride} bytes"), counters, Some((M * (2 * stride + 4)) as u64))
+/// Batches with rows of 256 bytes.
+fn replay() -> Vec<Row> {
+    let (small, large, width) = (1 << 17, 1 << 20, 256);
+    let device = DeviceReplay::new(small, width, &vec![1_u8; small * width]);
+    let rows = device.tree.bench.buffer(&vec![2_u8; M * width]);
+    let insert = device.insert_rows(&rows, 0, M, 1);
+    let case = format!("{M} rows of {width} bytes");
+    let mut rows = vec![Row::new("replay_insert_rows", case, insert, Some((2 * M * width) as u64))];
+    for device in [device, DeviceReplay::new(large, width, &vec![1_u8; large * width])] {
+        let case = format!("{M} of {} items with {width} bytes", device.tree.capacity);
+        rows.push(Row::new("replay_sample_f32", case, device.sample(M, 1).2, None));
+    }
+    rows
 }
 
 /// The rows of the document.
 pub(crate) fn rows() -> Vec<Row> {
-    [trees(), cdf(), vec![residual(), gather()]].concat()
+    [trees(), cdf(), vec![residual()], replay()].concat()
 }

@@ -170,8 +170,7 @@ pub unsafe extern "ptx-kernel" fn replay_sample_f32(
     let (Ring { draws, weights: weighing, all_zero, n_step, .. }, beta) = unsafe { (&*ring, *beta) };
     let uniform = if total == 0 && ready && *all_zero != 0 { present } else { 0 };
     // SAFETY: the caller's; the position is read before any block arrives.
-    let (window, words) =
-        unsafe { (Window::new(capacity as usize, *inserted), Words::from(position, seed, stream)) };
+    let (window, words) = unsafe { (Window::new(capacity as usize, *inserted), Words::from(position, seed, stream)) };
     let source = Source { tree, raw, window, total, uniform, draws: *draws, words, drawn, masses, m };
     let (steps, teams) = (steps.max(1), teams.max(1));
     let all = m * steps * teams;
