@@ -413,6 +413,20 @@ impl Both {
         let raw = (0..host.capacity()).map(|slot| host.handle(slot).map_or(-1.0, |h| host.priority(h).unwrap()));
         assert_eq!(bits(&device.priorities().to_vec(stream).unwrap()), bits(&raw.collect::<Vec<_>>()));
         assert_eq!(device.powers().to_host(stream).unwrap(), *host.powers());
+        assert_eq!(device.is_empty(stream).unwrap(), host.is_empty());
+        // Of items that are there, were there, and are to come.
+        let next = host.inserted();
+        for number in [0, next / 2, next.saturating_sub(1), next, next + 1, u64::MAX] {
+            let handle = Handle::from_number(number);
+            assert_eq!(device.slot(stream, handle).unwrap(), host.slot(handle));
+            assert_eq!(device.contains(stream, handle).unwrap(), host.contains(handle));
+            assert_eq!(device.priority(stream, handle).unwrap(), host.priority(handle));
+            assert_eq!(device.probability(stream, handle).unwrap(), host.probability(handle));
+            let (mut row, mut expected) = ([9; 2], [9; 2]);
+            let there = device.read(stream, handle, self.row.action, &mut row).unwrap();
+            assert_eq!(there, host.read(handle, self.row.action, &mut expected).unwrap());
+            assert_eq!(row, expected);
+        }
     }
 }
 
@@ -554,6 +568,16 @@ fn draws_without_replacement_are_two_launches() {
 }
 
 #[test]
+fn memory_is_counted() {
+    let both = Both::new(stream(), Config::new(1 << 16), Ends::default(), (1, 1));
+    let memory = both.device.memory();
+    let bytes = memory.priorities as f64 / (1 << 16) as f64;
+    assert!((16.9..17.4).contains(&bytes), "{bytes}");
+    // 51 bytes of each item, and what aligns them.
+    assert_eq!(memory.rows, 64 << 16);
+}
+
+#[test]
 fn items_of_many_columns() {
     let (stream, mut columns) = (stream(), Columns::new());
     // Three launches' worth.
@@ -664,6 +688,8 @@ fn what_the_host_sees_is_refused() {
         let refused = device.batch(&stream, draws).unwrap_err();
         assert!(matches!(refused, Error::Replay(replay::Error::BatchTooLarge { .. })), "{refused}");
     }
+    let short = device.read(&stream, Handle::from_number(0), other, &mut [0; 3]).unwrap_err();
+    assert!(matches!(short, Error::Replay(replay::Error::LengthMismatch { expected: 2, got: 3, .. })), "{short}");
     // Rows as the CPU checks them.
     let (rewards, others) = (upload(&stream, &[1.0_f32; 3]), upload(&stream, &[1_i32; 6]));
     let [reward, short] = [rewards.view(), rewards.view().slice(0..2).unwrap()].map(|view| Rows::new(reward, view));

@@ -85,6 +85,11 @@ macro_rules! extremes {
                 Ok(unsafe { stream.launch_trusted(&kernel, None) }?)
             }
 
+            /// Memory of the device, in bytes.
+            pub(super) fn bytes(&self) -> usize {
+                size_of::<u32>() * (self.keys.len() + 2)
+            }
+
             /// The lowest key, for kernels.
             pub(super) fn key(&self) -> View<'_, u32> {
                 self.first.view()

@@ -75,7 +75,7 @@ pub(crate) use parts::Parts;
 use crate::memory::filled;
 use crate::tree::{Ascending, Block, Descending, Extremes, FANOUT, SumTree};
 use records::Records;
-use window::Window;
+pub(crate) use window::Window;
 
 /// The priority that an absent item has in `raw`: of a slot never filled, or whose item was removed.
 pub(crate) const ABSENT: f32 = -1.0;

@@ -2,23 +2,23 @@
 
 /// Where in the ring the items are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Window {
-    pub(super) capacity: usize,
+pub(crate) struct Window {
+    pub(crate) capacity: usize,
     /// The next item's number.
-    pub(super) next: u64,
+    pub(crate) next: u64,
     /// The next item's slot: `next % capacity`.
-    pub(super) cursor: usize,
+    pub(crate) cursor: usize,
 }
 
 impl Window {
-    pub(super) fn new(capacity: usize, next: u64) -> Self {
+    pub(crate) fn new(capacity: usize, next: u64) -> Self {
         // Below the capacity, of which there is one.
         Self { capacity, next, cursor: next.checked_rem(capacity as u64).unwrap_or(0) as usize }
     }
 
     /// The slot of item `number`, if the ring still has room for it.
     #[inline(always)]
-    pub(super) fn slot(&self, number: u64) -> Option<usize> {
+    pub(crate) fn slot(&self, number: u64) -> Option<usize> {
         // Without the division: from the cursor backwards.
         let age = self.next.checked_sub(number)?;
         if age == 0 || age > self.capacity as u64 {
@@ -30,13 +30,13 @@ impl Window {
 
     /// The number of the item that was written into `slot` last, if one was.
     #[inline(always)]
-    pub(super) fn number(&self, slot: usize) -> u64 {
+    pub(crate) fn number(&self, slot: usize) -> u64 {
         let age = if slot < self.cursor { self.cursor - slot } else { self.cursor + self.capacity - slot };
         self.next.wrapping_sub(age as u64)
     }
 
     /// Goes on by `items`.
-    pub(super) fn advance(&mut self, items: usize) {
+    pub(crate) fn advance(&mut self, items: usize) {
         *self = Self::new(self.capacity, self.next + items as u64);
     }
 }

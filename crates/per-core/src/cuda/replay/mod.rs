@@ -1,6 +1,6 @@
 //! Prioritized experience replay on a device: the CPU's ([`crate::replay`]) over device memory, and the CPU's bits.
 //!
-//! One rung a file: `insert` writes `rows` and priorities, `sample` draws and weighs, `update` sets priorities, `change`
+//! One rung a file: `look` tells what there is, `insert` writes `rows` and priorities, `sample` draws and weighs, `update` sets priorities, `change`
 //! changes all of them, `copy` goes to the CPU and back, `batch` is what a draw gives.
 //!
 //! ```no_run
@@ -36,6 +36,7 @@ mod change;
 mod copy;
 mod error;
 mod insert;
+mod look;
 mod rows;
 mod sample;
 mod update;
@@ -142,63 +143,6 @@ impl PrioritizedReplay {
         self.config.capacity
     }
 
-    /// Number of items. Waits.
-    ///
-    /// # Errors
-    /// [`Error::Device`].
-    pub fn len(&self, stream: &Stream) -> Result<usize, Error> {
-        Ok(self.powers.items(stream)?.0)
-    }
-
-    /// Number of items inserted so far: the next item's number. Waits.
-    ///
-    /// # Errors
-    /// [`Error::Device`].
-    pub fn inserted(&self, stream: &Stream) -> Result<u64, Error> {
-        Ok(word(stream, self.inserted.view())?)
-    }
-
-    /// Number of draws made so far: the next draw's address. Waits.
-    ///
-    /// # Errors
-    /// [`Error::Device`].
-    pub fn draws_made(&self, stream: &Stream) -> Result<u64, Error> {
-        Ok(self.draws.next(stream)?)
-    }
-
-    /// Number of handles so far, of updates and removals, whose items were gone. Waits.
-    ///
-    /// # Errors
-    /// [`Error::Device`].
-    pub fn stale(&self, stream: &Stream) -> Result<u64, Error> {
-        Ok(word(stream, self.stale.view())?)
-    }
-
-    /// Sum of all powers `priority^alpha`, exact in fixed point and rounded once to f64. O(1). Waits.
-    ///
-    /// # Errors
-    /// [`Error::Device`].
-    pub fn total_priority(&self, stream: &Stream) -> Result<f64, Error> {
-        let mass = self.powers.mass(stream)?;
-        Ok(fixed::to_f64(mass.total, mass.scale))
-    }
-
-    /// The smallest power `priority^alpha` above zero. O(1). Waits.
-    ///
-    /// # Errors
-    /// [`Error::Device`].
-    pub fn min_priority(&self, stream: &Stream) -> Result<Option<f32>, Error> {
-        Ok(self.smallest.min(stream)?)
-    }
-
-    /// The largest priority above zero, before alpha. O(1). Waits.
-    ///
-    /// # Errors
-    /// [`Error::Device`].
-    pub fn max_priority(&self, stream: &Stream) -> Result<Option<f32>, Error> {
-        Ok(self.largest.max(stream)?)
-    }
-
     /// The priorities' powers, slot by slot.
     pub fn powers(&self) -> &SumTree {
         &self.powers
@@ -240,11 +184,4 @@ impl PrioritizedReplay {
         }
         .into())
     }
-}
-
-/// A counter.
-fn word(stream: &Stream, counter: View<'_, u64>) -> Result<u64, gpu::Error> {
-    let mut word = [0];
-    counter.read(stream, &mut word)?;
-    Ok(word[0])
 }

@@ -108,6 +108,13 @@ impl Records {
         self.bytes.view()
     }
 
+    /// The row of a column in a record that there is.
+    pub(super) fn row(&self, slot: usize, column: usize) -> Result<View<'_, u8>, gpu::Error> {
+        let Place { offset, width } = self.places[column];
+        let start = slot * self.stride + offset;
+        self.bytes.view().slice(start..start + width)
+    }
+
     /// Bytes of a record.
     pub(super) fn stride(&self) -> usize {
         self.stride

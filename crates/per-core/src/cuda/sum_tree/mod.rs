@@ -7,6 +7,7 @@ use super::draws::Draws;
 use super::error::Error;
 use super::staging::Staging;
 use super::status::{Fault, Status};
+use crate::cdf::ratio::ratio;
 use crate::tree::{check_batch, check_capacity, shown};
 use arith::fixed::{self, Scale};
 use arith::simd::Isa;
@@ -156,6 +157,26 @@ impl SumTree {
         let mut priority = [0.0];
         self.leaves.view().slice(index..index + 1)?.read(stream, &mut priority)?;
         Ok(priority[0])
+    }
+
+    /// `weight / total` of priority `index`, correctly rounded: its probability at the next draw. Waits.
+    ///
+    /// # Errors
+    /// [`IndexOutOfRange`](crate::Error::IndexOutOfRange); [`AllZero`](crate::Error::AllZero) if no priority is above zero;
+    /// [`Error::Gpu`].
+    pub fn probability(&self, stream: &Stream, index: usize) -> Result<f32, Error> {
+        let priority = self.priority(stream, index)?;
+        let Mass { total, scale, .. } = self.mass(stream)?;
+        if total == 0 {
+            return Err(crate::Error::AllZero { operation: "SumTree::probability", count: self.capacity }.into());
+        }
+        Ok(ratio(scale.quantize(priority), total))
+    }
+
+    /// Memory of the device, in bytes.
+    pub(in crate::cuda) fn bytes(&self) -> usize {
+        let words = self.nodes.len() + self.claims.len();
+        size_of::<f32>() * self.leaves.len() + size_of::<u64>() * words + size_of::<Head>()
     }
 
     /// Sets priority `indices[j]` to `values[j]` for each j in order: of those for one leaf the last counts.
