@@ -1,18 +1,11 @@
 //! mini_trainer's command line: what it writes, and how it ends.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-
-/// The program that `cargo test` built beside this test.
-fn program() -> PathBuf {
-    let test = std::env::current_exe().unwrap();
-    let folder = test.parent().unwrap().parent().unwrap();
-    folder.join("examples").join(format!("mini_trainer{}", std::env::consts::EXE_SUFFIX))
-}
+use std::path::Path;
+use std::process::Output;
 
 fn run(folder: &Path, arguments: &[&str]) -> (Output, String) {
-    let output = Command::new(program()).args(arguments).current_dir(folder).output().unwrap();
+    let output = test_support::example("mini_trainer").args(arguments).current_dir(folder).output().unwrap();
     let text = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     (output, text)
 }

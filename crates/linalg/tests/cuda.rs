@@ -172,6 +172,17 @@ fn a_graph_keeps_the_scratch_that_it_used() {
 }
 
 #[test]
+fn the_stride_of_a_single_row_may_be_anything() {
+    let stream = stream();
+    let row = Buffer::from_slice(&stream, &[1.0_f32, 2.0, 4.0]).unwrap();
+    let mut out = Buffer::<f32>::zeroed(&stream, 1).unwrap();
+    let matrix = MatView::with_stride(row.view(), 1, 3, usize::MAX).unwrap();
+    let c = MatViewMut::with_stride(out.view_mut(), 1, 1, usize::MAX).unwrap();
+    cuda::gemm_nt(&stream, matrix, matrix, c, &mut cuda::Scratch::new()).unwrap();
+    assert_eq!(out.to_vec(&stream).unwrap(), [21.0]);
+}
+
+#[test]
 fn what_the_cpu_refuses_is_refused() {
     let stream = stream();
     let data = Buffer::<f32>::zeroed(&stream, 12).unwrap();

@@ -5,4 +5,4 @@ mod apart;
 pub mod isa;
 
 pub use alloc::{Counting, allocations, allocations_of};
-pub use apart::run_apart;
+pub use apart::{assert_misses_driver, example, run_apart};

@@ -30,7 +30,7 @@ impl<'a> MatView<'a> {
     /// [`StrideTooShort`](crate::Error::StrideTooShort) if `row_stride < cols`, and as [`new`](Self::new).
     pub fn with_stride(data: View<'a, f32>, rows: usize, cols: usize, row_stride: usize) -> Result<Self, Error> {
         let len = check("MatView::with_stride", data.len(), rows, cols, row_stride)?;
-        Ok(Self { data: data.slice(0..len)?, rows, cols, row_stride })
+        Ok(Self { data: data.slice(0..len)?, rows, cols, row_stride: counted(rows, cols, row_stride) })
     }
 
     pub(super) fn shape(&self) -> (usize, usize) {
@@ -64,10 +64,15 @@ impl<'a> MatViewMut<'a> {
     /// As [`MatView::with_stride`].
     pub fn with_stride(data: ViewMut<'a, f32>, rows: usize, cols: usize, row_stride: usize) -> Result<Self, Error> {
         let len = check("MatViewMut::with_stride", data.len(), rows, cols, row_stride)?;
-        Ok(Self { data: data.slice(0..len)?, rows, cols, row_stride })
+        Ok(Self { data: data.slice(0..len)?, rows, cols, row_stride: counted(rows, cols, row_stride) })
     }
 
     pub(super) fn shape(&self) -> (usize, usize) {
         (self.rows, self.cols)
     }
+}
+
+/// The stride for kernels, which count in 32 bits: that of a single row is never used, however long it is.
+fn counted(rows: usize, cols: usize, row_stride: usize) -> usize {
+    if rows <= 1 { cols } else { row_stride }
 }

@@ -31,6 +31,7 @@ pub use scratch::Scratch;
 
 /// Why a product or sum wasn't submitted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
     /// An operand doesn't fit; nothing was submitted.
     #[error(transparent)]

@@ -10,6 +10,9 @@ pub enum Error {
     /// The device, or a launch that it doesn't allow: sizes have to be below 2^31.
     #[error(transparent)]
     Device(#[from] gpu::Error),
+    /// A product, for another reason.
+    #[error(transparent)]
+    Product(linalg::cuda::Error),
 }
 
 impl From<linalg::cuda::Error> for Error {
@@ -17,6 +20,7 @@ impl From<linalg::cuda::Error> for Error {
         match error {
             linalg::cuda::Error::Operand(error) => Self::Size(error.into()),
             linalg::cuda::Error::Device(error) => Self::Device(error),
+            error => Self::Product(error),
         }
     }
 }
