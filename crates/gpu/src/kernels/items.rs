@@ -1,4 +1,4 @@
-//! The items of a replay, which are the leaves of a [`tree`](super::tree): the arrays are in the text of
+//! The items of a replay, which are the leaves of a [`tree`]: the arrays are in the text of
 //! `kernels-gpu/src/tree/replay.rs`.
 
 use super::blocks::{FANOUT, nodes_len};
