@@ -12,10 +12,11 @@ use per_core::resample::{self, Base, Scheme};
 use proptest::prelude::*;
 
 /// Those that there are kernels for.
-const SCHEMES: [Scheme; 5] = [
+const SCHEMES: [Scheme; 6] = [
     Scheme::Multinomial,
     Scheme::Stratified,
     Scheme::Systematic,
+    Scheme::Residual(Base::Multinomial),
     Scheme::Residual(Base::Stratified),
     Scheme::Residual(Base::Systematic),
 ];
@@ -125,7 +126,8 @@ fn a_build_is_two_launches_and_a_draw_is_one() {
             ancestors(stream, &cdf, scheme, Random::Stream(&mut draws), &mut scratch, out.view_mut())
         });
         let draw = draw.unwrap();
-        assert_eq!(draw.operations(), 1, "{scheme:?}");
+        let launches = if scheme == Scheme::Residual(Base::Multinomial) { 3 } else { 1 };
+        assert_eq!(draw.operations(), launches, "{scheme:?}");
         let (mut host, mut next) = (per_core::Cdf::new(), 0);
         host.build(&vec![1.0; 9000]).unwrap();
         for _ in 0..3 {
@@ -175,16 +177,13 @@ fn what_is_wrong_is_told() {
     assert_eq!(out.to_vec(&stream).unwrap(), [NOTHING; 4]);
     assert_eq!(cdf.check(&stream), Err(invalid(60, -1.0).into()));
     assert_eq!(cdf.mass(&stream).unwrap().0, 0);
-    // What there is no kernel for, too little scratch, and the wrong number of words.
-    let scheme = Scheme::Residual(Base::Multinomial);
-    let refused = ancestors(&stream, &cdf, scheme, Random::Stream(&mut draws), &mut scratch, out.view_mut());
-    assert!(matches!(refused, Err(Error::Unsupported { .. })), "{refused:?}");
+    // Too little scratch, and the wrong number of words.
     let mut larger = Cdf::with_capacity(&stream, 5000).unwrap();
     larger.build_from_host(&stream, &vec![1.0; 5000]).unwrap();
     let scheme = Scheme::Stratified;
     let refused = ancestors(&stream, &larger, scheme, Random::Stream(&mut draws), &mut scratch, out.view_mut());
     let (operation, what) = ("resample::ancestors", "scratch");
-    assert_eq!(refused, Err(per_core::Error::LengthMismatch { operation, what, expected: 4, got: 2 }.into()));
+    assert_eq!(refused, Err(per_core::Error::LengthMismatch { operation, what, expected: 5000, got: 100 }.into()));
     let words = upload(&stream, &[0_u64; 3]);
     let refused = ancestors(&stream, &cdf, scheme, Random::Words(words.view()), &mut scratch, out.view_mut());
     let length = LaunchError::Length { kernel: "resample_stratified_f32", argument: "words", expected: 4, got: 3 };

@@ -2,7 +2,7 @@
 
 use super::draws::Draws;
 use super::error::Error;
-use super::resample::{self, Random};
+use super::resample;
 use super::status::{Fault, Status};
 use crate::cdf::check_count;
 use crate::resample::Scheme;
@@ -185,7 +185,7 @@ impl Cdf {
     /// # Errors
     /// As [`resample::ancestors`].
     pub fn sample(&self, stream: &Stream, draws: &mut Draws, out: ViewMut<'_, u32>) -> Result<(), Error> {
-        resample::launch(stream, self, Scheme::Multinomial, Random::Stream(draws), None, out)
+        resample::draw(stream, self, Scheme::Multinomial, draws, out)
     }
 
     /// One draw from each of m equal strata, [`Cdf::sample_stratified`](crate::Cdf::sample_stratified).
@@ -193,7 +193,7 @@ impl Cdf {
     /// # Errors
     /// As [`resample::ancestors`].
     pub fn sample_stratified(&self, stream: &Stream, draws: &mut Draws, out: ViewMut<'_, u32>) -> Result<(), Error> {
-        resample::launch(stream, self, Scheme::Stratified, Random::Stream(draws), None, out)
+        resample::draw(stream, self, Scheme::Stratified, draws, out)
     }
 
     /// One draw from each of m equal strata, at the same place in all:
@@ -202,7 +202,7 @@ impl Cdf {
     /// # Errors
     /// As [`resample::ancestors`].
     pub fn sample_systematic(&self, stream: &Stream, draws: &mut Draws, out: ViewMut<'_, u32>) -> Result<(), Error> {
-        resample::launch(stream, self, Scheme::Systematic, Random::Stream(draws), None, out)
+        resample::draw(stream, self, Scheme::Systematic, draws, out)
     }
 
     /// What was wrong with weights and thresholds on the device since the last call: the first position of all. Waits.
