@@ -24,11 +24,18 @@ pub fn top(blocks: u32) -> (u32, u32) {
     (start, level)
 }
 
-/// Nodes of the level below `level`, which isn't the lowest: ceil(blocks / 16^level).
+/// Nodes of the level below `level`, blocks below the lowest: ceil(blocks / 16^level).
 #[inline(always)]
 pub fn nodes_below(blocks: u32, level: u32) -> u32 {
     let shift = FANOUT_BITS * level;
     (blocks + (1 << shift) - 1) >> shift
+}
+
+/// The child number `chosen` of node `at` of level `level`. There always is one: where another launch changes the sums while
+/// this one goes by them, which no caller should let happen, it is the last one at most.
+#[inline(always)]
+pub fn child(blocks: u32, level: u32, at: u32, chosen: u32) -> u32 {
+    (at * FANOUT + chosen).min(nodes_below(blocks, level) - 1)
 }
 
 /// The sum of the parts of this lane and those below, of 16 lanes.

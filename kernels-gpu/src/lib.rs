@@ -11,8 +11,7 @@
 //! | `gemm` | products of matrices in the contract's order |
 //! | `cdf` | cumulative sums of weights: build, search, draws |
 //! | `resample` | resampling by them: stratified, systematic, residual |
-//! | `tree` | trees of sums and of extremes of `per-core`: update, rebuild, search, draws; a replay's batches and rows |
-//! | `replay` | slots of a replay's items |
+//! | `tree` | trees of sums and of extremes of `per-core`: update, rebuild, search, draws; a replay's priorities, batches, rows |
 //! | `mingru` | the minGRU scan |
 //! | `advantage` | generalized advantage estimation, V-trace |
 //! | `loss` | the loss of PPO and its gradient |
@@ -58,7 +57,7 @@ mod cell;
 pub mod device;
 #[cfg(any(feature = "cdf", feature = "resample", feature = "tree"))]
 pub mod draws;
-#[cfg(any(feature = "cdf", feature = "replay", feature = "tree"))]
+#[cfg(any(feature = "cdf", feature = "tree"))]
 pub mod fault;
 #[cfg(feature = "gemm")]
 pub mod gemm;
@@ -76,8 +75,6 @@ pub mod mingru;
 pub mod optim;
 #[cfg(feature = "random")]
 pub mod random;
-#[cfg(feature = "replay")]
-pub mod replay;
 #[cfg(feature = "resample")]
 pub mod resample;
 #[cfg(feature = "rollout")]

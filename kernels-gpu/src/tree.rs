@@ -52,6 +52,8 @@ pub use distinct::seg_tree_sample_distinct_f32;
 pub use extremes::{max_tree_rebuild_f32, max_tree_refresh_f32, min_tree_rebuild_f32, min_tree_refresh_f32};
 pub use head::Head;
 pub use rebuild::{seg_tree_rebuild_f32, seg_tree_survey_f32};
-pub use replay::{replay_insert_rows, replay_sample_f32};
+pub use replay::{
+    replay_follow_f32, replay_insert_f32, replay_insert_rows, replay_remove_f32, replay_sample_f32, replay_update_f32,
+};
 pub use sample::{NOTHING, seg_tree_find_f32, seg_tree_sample_f32, seg_tree_sample_stratified_f32};
-pub use update::{seg_tree_insert_f32, seg_tree_remove_f32, seg_tree_set_f32, seg_tree_update_f32};
+pub use update::{seg_tree_set_f32, seg_tree_update_f32};

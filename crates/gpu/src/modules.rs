@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, RwLock};
 
 /// Modules of `kernels-gpu/ptx` by name. (`map` is for tests of the compiler.)
-const PTX: [(&str, &str); 12] = [
+const PTX: [(&str, &str); 11] = [
     ("advantage", include_str!("../ptx/advantage.ptx")),
     ("cdf", include_str!("../ptx/cdf.ptx")),
     ("gemm", include_str!("../ptx/gemm.ptx")),
@@ -17,7 +17,6 @@ const PTX: [(&str, &str); 12] = [
     ("mingru", include_str!("../ptx/mingru.ptx")),
     ("optim", include_str!("../ptx/optim.ptx")),
     ("random", include_str!("../ptx/random.ptx")),
-    ("replay", include_str!("../ptx/replay.ptx")),
     ("resample", include_str!("../ptx/resample.ptx")),
     ("rollout", include_str!("../ptx/rollout.ptx")),
     ("sum", include_str!("../ptx/sum.ptx")),

@@ -10,7 +10,7 @@ mod tree;
 pub use cdf::{CdfHead, DeviceCdf};
 pub use extremes::Extremes;
 pub use replay::DeviceReplay;
-pub use tree::{DeviceTree, Head, NewItems, levels};
+pub use tree::{DeviceTree, Head, levels};
 
 use bytemuck::Pod;
 use cuda_emu::{Counters, Device, Grid, LaunchError, Module, Options};
@@ -190,11 +190,11 @@ impl Bench {
     }
 }
 
-/// What a status word tells: the first faulty position, and the index, threshold's low half (`Err`) or bits of a float (`Ok`)
-/// there.
+/// What a status word tells: the first faulty position, and the index, number's or threshold's low half (`Err`) or bits of a
+/// float (`Ok`) there.
 pub fn fault(status: u64) -> Option<(u32, Result<u32, u32>)> {
-    let (position, value) = (i32::MAX as u32 - (status >> 33) as u32, status as u32);
-    (status != 0).then_some((position, if status >> 32 & 1 == 1 { Ok(value) } else { Err(value) }))
+    let (position, value) = (i32::MAX as u32 - ((status >> 32) as u32 & i32::MAX as u32), status as u32);
+    (status != 0).then_some((position, if status >> 63 == 1 { Err(value) } else { Ok(value) }))
 }
 
 /// Panics unless the floats have the same bits; a NaN equals a NaN.

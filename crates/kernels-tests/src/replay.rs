@@ -91,7 +91,7 @@ impl DeviceReplay {
     /// # Panics
     /// Where the emulator reports something.
     pub fn insert_rows(&self, rows: &Buffer<u8>, at: usize, n: usize, teams: usize) -> Counters {
-        let arrays = [(&self.records).into(), (&self.inserted).into()];
+        let arrays = [(&self.records).into(), (&self.inserted).into(), (&self.tree.head).into()];
         let mut columns = [Arg::U64(0); 8];
         columns[0] = rows.at(at);
         let (offsets, mut widths) = ([Arg::U32(0); 8], [Arg::U32(0); 8]);

@@ -24,6 +24,10 @@ pub struct Head {
     pub largest: u32,
     /// Number of items.
     pub present: u32,
+    /// Whether the latest batch was refused.
+    pub refused: u32,
+    /// The same while a launch looks.
+    pub faulty: u32,
     /// Leaves of each magnitude.
     pub bins: [u32; 278],
     /// The same while they are counted.
@@ -51,17 +55,6 @@ pub struct DeviceTree {
     pub status: Buffer<u64>,
     /// Of the stream of draws: next block, blocks of threads.
     pub position: Buffer<u64>,
-}
-
-/// Which priorities new items get.
-#[derive(Clone, Copy, Debug)]
-pub enum NewItems<'a> {
-    /// These.
-    With(&'a [f32]),
-    /// The largest that there ever was.
-    LargestEver,
-    /// The one of this key.
-    LargestNow(&'a Buffer<u32>),
 }
 
 /// Elements of each level over so many blocks, the lowest first.
@@ -103,16 +96,6 @@ impl DeviceTree {
         tree
     }
 
-    /// A tree for a replay without items.
-    ///
-    /// # Panics
-    /// Where the emulator reports something.
-    pub fn without_items(capacity: usize) -> Self {
-        let tree = Self::new(&vec![0.0; capacity]);
-        tree.bench.write(&tree.raw, &vec![-1.0; capacity]);
-        tree
-    }
-
     fn survey(&self) {
         let args = [(&self.leaves).into(), (&self.head).into(), (&self.status).into(), self.size()];
         self.bench.run("seg_tree_survey_f32", self.capacity.div_ceil(16), 256, &args);
@@ -137,16 +120,12 @@ impl DeviceTree {
     }
 
     /// The arrays that updates change.
-    fn changed(&self, raw: bool) -> Vec<Arg> {
-        let mut args = vec![(&self.leaves).into(), (&self.nodes).into(), (&self.head).into(), (&self.claims).into()];
-        if raw {
-            args.push((&self.raw).into());
-        }
-        args.push((&self.status).into());
-        args
+    fn changed(&self) -> [Arg; 5] {
+        let tree = [&self.nodes, &self.claims, &self.status].map(Arg::from);
+        [(&self.leaves).into(), tree[0], (&self.head).into(), tree[1], tree[2]]
     }
 
-    /// Updates from TD errors, in blocks of `width`.
+    /// Updates from TD errors, in blocks of `width`: the last pass's counters.
     ///
     /// # Errors
     /// What the emulator reports.
@@ -155,12 +134,17 @@ impl DeviceTree {
         indices: &[u32],
         td: &[f32],
         (alpha, eps): (f32, f32),
-        width: u32,
+        (passes, width): (&[u32], u32),
     ) -> Result<Counters, LaunchError> {
         let (at, errors) = (self.bench.buffer(indices), self.bench.buffer(td));
         let m = Arg::U32(indices.len() as u32);
-        let rest = [(&at).into(), (&errors).into(), self.size(), m, alpha.into(), eps.into()];
-        self.bench.try_run("seg_tree_update_f32", indices.len(), width, &[&self.changed(true)[..], &rest].concat())
+        let mut counters = Counters::default();
+        for &pass in passes {
+            let rest = [(&at).into(), (&errors).into(), self.size(), m, Arg::U32(pass), alpha.into(), eps.into()];
+            let args = [&self.changed()[..], &rest].concat();
+            counters = self.bench.try_run("seg_tree_update_f32", indices.len(), width, &args)?;
+        }
+        Ok(counters)
     }
 
     /// [`try_update`](Self::try_update).
@@ -168,7 +152,7 @@ impl DeviceTree {
     /// # Panics
     /// With what the emulator reports.
     pub fn update(&self, indices: &[u32], td: &[f32], powers: (f32, f32), width: u32) -> Counters {
-        self.try_update(indices, td, powers, width).unwrap_or_else(|error| panic!("update: {error}"))
+        self.try_update(indices, td, powers, (&[0], width)).unwrap_or_else(|error| panic!("update: {error}"))
     }
 
     /// Sets priorities as they are.
@@ -177,31 +161,8 @@ impl DeviceTree {
     /// Where the emulator reports something.
     pub fn set(&self, indices: &[u32], priorities: &[f32], width: u32) -> Counters {
         let (at, values) = (self.bench.buffer(indices), self.bench.buffer(priorities));
-        let rest = [(&at).into(), (&values).into(), self.size(), Arg::U32(indices.len() as u32)];
-        self.bench.run("seg_tree_set_f32", indices.len(), width, &[&self.changed(false)[..], &rest].concat())
-    }
-
-    /// Priorities of `m` new items of a ring.
-    ///
-    /// # Panics
-    /// Where the emulator reports something.
-    pub fn insert(&self, inserted: u64, m: usize, new: NewItems<'_>, alpha: f32) {
-        let inserted = self.bench.buffer(&[inserted]);
-        let given = if let NewItems::With(priorities) = new { Some(self.bench.buffer(priorities)) } else { None };
-        let given = given.as_ref().map_or(Arg::U64(0), Arg::from);
-        let largest = if let NewItems::LargestNow(first) = new { first.into() } else { Arg::U64(0) };
-        let rest = [(&inserted).into(), given, largest, self.size(), Arg::U32(m as u32), alpha.into()];
-        self.bench.run("seg_tree_insert_f32", m, 64, &[&self.changed(true)[..], &rest].concat());
-    }
-
-    /// Takes items out.
-    ///
-    /// # Panics
-    /// Where the emulator reports something.
-    pub fn remove(&self, indices: &[u32]) {
-        let at = self.bench.buffer(indices);
-        let rest = [(&at).into(), self.size(), Arg::U32(indices.len() as u32)];
-        self.bench.run("seg_tree_remove_f32", indices.len(), 64, &[&self.changed(true)[..], &rest].concat());
+        let rest = [(&at).into(), (&values).into(), self.size(), Arg::U32(indices.len() as u32), Arg::U32(0)];
+        self.bench.run("seg_tree_set_f32", indices.len(), width, &[&self.changed()[..], &rest].concat())
     }
 
     /// Leaves of thresholds, and their weights.
@@ -213,7 +174,8 @@ impl DeviceTree {
         let at = self.bench.buffer(thresholds);
         let (out, weights) = (self.bench.room::<u32>(m), self.bench.room::<u64>(m));
         let tree = [(&self.leaves).into(), (&self.nodes).into(), (&self.head).into()];
-        let rest = [(&at).into(), (&out).into(), (&weights).into(), self.size(), Arg::U32(m as u32)];
+        let out_args = [(&at).into(), (&out).into(), (&weights).into(), (&self.status).into()];
+        let rest = [&out_args[..], &[self.size(), Arg::U32(m as u32)]].concat();
         self.bench.run("seg_tree_find_f32", 16 * m, 64, &[&tree[..], &rest].concat());
         (self.bench.read(&out), self.bench.read(&weights))
     }

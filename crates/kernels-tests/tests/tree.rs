@@ -2,7 +2,7 @@
 
 use arith::fixed::Scale;
 use arith::random::Stream;
-use kernels_tests::{DeviceTree, Extremes, NewItems, assert_bits, fault, levels};
+use kernels_tests::{DeviceTree, assert_bits, fault, levels};
 use per_core::{DistinctScratch, SumTree};
 use std::num::NonZero;
 
@@ -80,11 +80,6 @@ fn updates_leave_the_same_tree() {
     for capacity in CAPACITIES {
         let (device, _) = both(capacity);
         assert_eq!(device.head().updates, 1 + 31 + 100 + 300 + 700);
-        // What was updated has its priority before alpha too.
-        let leaves = device.bench.read(&device.leaves);
-        for (raw, leaf) in device.bench.read(&device.raw).iter().zip(leaves) {
-            assert!(*raw == 0.0 && leaf == 0.0 || arith::powf(*raw, ALPHA) == leaf);
-        }
     }
 }
 
@@ -100,9 +95,6 @@ fn the_last_of_many_updates_of_a_leaf_counts_in_every_order() {
         device.update(&indices, &td, POWERS, [32, 64, 256, 1024][seed as usize % 4]);
         device.rebuild();
         check(&device, &host);
-        let last: Vec<_> =
-            (0..3).map(|i| td[indices.iter().rposition(|&at| at == i).unwrap()].abs() + EPSILON).collect();
-        assert_bits("raw", &device.bench.read(&device.raw), &last);
         let largest = td.iter().map(|td| td.abs() + EPSILON).fold(0.0, f32::max);
         assert_eq!(device.head().largest, largest.to_bits());
     }
@@ -214,6 +206,35 @@ fn searches_find_the_same_leaves() {
         assert_eq!(out, expected, "capacity {capacity}");
         let expected: Vec<_> = expected.iter().map(|&leaf| host.weight(leaf as usize).unwrap()).collect();
         assert_eq!(weights, expected);
+        let total = host.total();
+        let (out, weights) = device.find(&[0, total, 1, u64::MAX]);
+        assert_eq!((out[1], out[3], weights[1], weights[3]), (u32::MAX, u32::MAX, 0, 0));
+        assert_eq!(fault(device.bench.read(&device.status)[0]), Some((1, Err(total as u32))));
+    }
+}
+
+/// As after launches on two streams that nothing has ordered: the memory checks are on.
+#[test]
+fn sums_and_claims_that_are_wrong_lead_to_no_other_memory() {
+    for capacity in CAPACITIES {
+        for seed in 0..4 {
+            let (device, _) = both(capacity);
+            let stream = Stream::new(seed, 6);
+            let nodes = device.bench.read(&device.nodes);
+            let wrong: Vec<_> =
+                (0..nodes.len() as u64).map(|i| stream.double_word(i) >> (stream.word(i) % 64)).collect();
+            device.bench.write(&device.nodes, &wrong);
+            let claims: Vec<_> =
+                (0..capacity as u64).map(|i| stream.double_word(i + 7) >> (stream.word(i) % 64)).collect();
+            device.bench.write(&device.claims, &claims);
+            let thresholds: Vec<_> = (0..50).map(|j| stream.double_word(j)).collect();
+            let below = |leaves: &[u32]| leaves.iter().all(|&leaf| leaf == u32::MAX || (leaf as usize) < capacity);
+            assert!(below(&device.find(&thresholds).0));
+            assert!(below(&device.sample(INDEPENDENT, 50, (1, 2)).0));
+            assert!(below(&device.sample_distinct(capacity.min(20), (1, 2), 64).0));
+            let (indices, td) = batch(capacity, 100, seed);
+            device.update(&indices, &td, POWERS, 32);
+        }
     }
 }
 
@@ -254,94 +275,54 @@ fn an_empty_tree_draws_nothing() {
 }
 
 #[test]
-fn new_items_get_the_largest_priority_that_there_ever_was() {
-    let capacity = 100;
-    let (device, mut host) = (DeviceTree::without_items(capacity), SumTree::new(capacity).unwrap());
-    let mut expect = |slots: &[u32], priorities: &[f32]| {
-        device.rebuild();
-        host.update(slots, &priorities.iter().map(|&p| arith::powf(p, ALPHA)).collect::<Vec<_>>()).unwrap();
-        check(&device, &host);
-    };
-    device.insert(1090, 4, NewItems::LargestEver, ALPHA);
-    expect(&[90, 91, 92, 93], &[1.0; 4]);
-    let given = [1.0, 2.0, 3.0, 9.0, 5.0, 6.0, 0.0, 8.0, 4.0, 2.0];
-    device.insert(1094, 10, NewItems::With(&given), ALPHA);
-    expect(&[94, 95, 96, 97, 98, 99, 0, 1, 2, 3], &given);
-    assert_eq!(device.head().present, 14);
-    // There is no item with number 50.
-    device.update(&[50, 97], &[0.7, 0.7], POWERS, 32);
-    expect(&[97], &[0.7 + EPSILON]);
-    device.update(&[97], &[0.5], POWERS, 32);
-    expect(&[97], &[0.5 + EPSILON]);
-    device.insert(1104, 100, NewItems::LargestEver, ALPHA);
-    expect(&(0..100).collect::<Vec<_>>(), &[9.0; 100]);
-    assert_bits("raw", &device.bench.read(&device.raw), &[9.0; 100]);
-    assert_eq!(device.head().present, 100);
-}
-
-#[test]
-fn new_items_get_the_largest_priority_of_those_that_stay() {
-    let (device, mut host) = (DeviceTree::without_items(40), SumTree::new(40).unwrap());
-    let tree = Extremes::new(&device.bench, "max", 40);
-    let refresh = |slots: &[u32]| {
-        tree.refresh(&device.bench, &device.raw, slots, 32);
-    };
-    device.insert(0, 3, NewItems::With(&[5.0, 2.0, 3.0]), 1.0);
-    refresh(&[0, 1, 2]);
-    // In place of the largest one.
-    device.remove(&[0, 0, 1]);
-    refresh(&[0, 1]);
-    assert_eq!(device.head().present, 1);
-    device.insert(40, 2, NewItems::LargestNow(&tree.first), 1.0);
-    refresh(&[0, 1]);
-    device.rebuild();
-    host.update(&[0, 1, 2], &[3.0; 3]).unwrap();
-    check(&device, &host);
-    assert_eq!(device.head().present, 3);
-    // And without any it is 1.
-    device.remove(&[2, 1, 0, 7]);
-    refresh(&[2, 1, 0]);
-    device.insert(43, 1, NewItems::LargestNow(&tree.first), 1.0);
-    device.rebuild();
-    host.update(&[0, 1, 2, 3], &[0.0, 0.0, 0.0, 1.0]).unwrap();
-    check(&device, &host);
-}
-
-#[test]
-fn updates_that_are_wrong_are_told_and_passed_over() {
+fn a_batch_with_a_fault_changes_nothing_and_is_told() {
+    // What is at 40 and 45, and which position is told, with what: indices come first.
     let cases = [
-        (100, 1.0),
-        (u32::MAX - 1, 1.0),
-        (3, f32::NAN),
-        (3, f32::INFINITY),
-        (3, f32::NEG_INFINITY),
-        (100, f32::NAN),
-        (3, f32::MAX),
+        ([(100, 1.0), (7, 1.0)], (40, Err(100))),
+        ([(7, f32::NAN), (u32::MAX - 1, 1.0)], (45, Err(u32::MAX - 1))),
+        ([(7, f32::NAN), (7, f32::INFINITY)], (40, Ok(f32::NAN))),
+        ([(7, 1.0), (7, f32::NEG_INFINITY)], (45, Ok(f32::NEG_INFINITY))),
+        // Its power is infinite with this alpha.
+        ([(7, -1e30), (7, 1.0)], (40, Ok(1e30))),
     ];
-    for (index, td) in cases {
-        let mut host = SumTree::new(100).unwrap();
-        host.update(&[3, 5], &[1.5, 2.5]).unwrap();
-        let mut device = DeviceTree::new(&[0.0; 100]);
-        // The power of the largest float is infinite with this alpha.
-        device.update(&[3, 5], &[1.5f32.sqrt(), 2.0], (2.0, 0.0), 32);
-        device.set(&[3, 5], &[1.5, 2.5], 32);
-        device.rebuild();
-        device.bench.options.seed = Some(3);
-        // The faulty ones are in the second block, after a good one for the same leaf.
-        let mut indices = vec![7; 50];
-        let mut errors = vec![3.0; 50];
-        (indices[39], errors[39]) = (3, 4.0);
-        for j in [40, 45] {
-            (indices[j], errors[j]) = (index, td);
+    for ([first, second], (position, told)) in cases {
+        for passes in [&[0][..], &[1, 2]] {
+            for (width, seed) in [(32, 0), (64, 1), (256, 2)] {
+                let mut host = SumTree::new(100).unwrap();
+                host.update(&[3, 5], &[1.5, 2.5]).unwrap();
+                let mut device = DeviceTree::new(&[0.0; 100]);
+                device.set(&[3, 5], &[1.5, 2.5], 32);
+                device.bench.options.seed = Some(seed);
+                // The faulty ones are in the second block, after a good one for the same leaf.
+                let (mut indices, mut errors) = (vec![7; 50], vec![3.0; 50]);
+                (indices[39], errors[39]) = (3, 4.0);
+                [(indices[40], errors[40]), (indices[45], errors[45])] = [first, second];
+                let before = device.head();
+                device.try_update(&indices, &errors, (2.0, 0.0), (passes, width)).unwrap();
+                let head = device.head();
+                assert_eq!((head.refused, head.faulty, head.updates, head.largest), (1, 0, before.updates, 0));
+                check(&device, &host);
+                let told = told.map(f32::to_bits);
+                assert_eq!(fault(device.bench.read(&device.status)[0]), Some((position, told)), "{first:?} {second:?}");
+                // The next one is another matter.
+                device.try_update(&[7, 3], &[3.0, 4.0], (2.0, 0.0), (passes, width)).unwrap();
+                device.rebuild();
+                assert_eq!(device.head().refused, 0);
+                host.update(&[7, 3], &[arith::powf(3.0, 2.0), arith::powf(4.0, 2.0)]).unwrap();
+                check(&device, &host);
+            }
         }
-        device.update(&indices, &errors, (2.0, 0.0), 32);
-        device.rebuild();
-        host.update(&[7, 3], &[arith::powf(3.0, 2.0), arith::powf(4.0, 2.0)]).unwrap();
-        check(&device, &host);
-        // The index, or else the error.
-        let told = if index >= 100 { Err(index) } else { Ok(td.to_bits()) };
-        assert_eq!(fault(device.bench.read(&device.status)[0]), Some((40, told)), "{index} {td}");
     }
+}
+
+#[test]
+fn what_was_not_drawn_may_have_any_error() {
+    let device = DeviceTree::new(&[0.5; 10]);
+    device.update(&[u32::MAX, 3], &[f32::NAN, 0.25], (1.0, 0.0), 32);
+    let mut host = SumTree::new(10).unwrap();
+    host.rebuild(&[0.5, 0.5, 0.5, 0.25, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5]).unwrap();
+    check(&device, &host);
+    assert_eq!(device.bench.read(&device.status), [0]);
 }
 
 #[test]

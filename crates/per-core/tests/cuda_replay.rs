@@ -392,9 +392,7 @@ impl Both {
         if !batches[batch].drawn {
             return;
         }
-        let mut handles = batches[batch].host.handles()[from..].to_vec();
-        handles.sort_unstable();
-        handles.dedup();
+        let handles = batches[batch].host.handles()[from..].to_vec();
         *stale += host.remove(&handles).unwrap().stale as u64;
         let numbers = upload(stream, &handles.iter().map(|handle| handle.number()).collect::<Vec<_>>());
         device.remove(stream, numbers.view()).unwrap();
@@ -523,14 +521,20 @@ fn operations_are_so_many_launches() {
     let sample = Graph::capture(stream, |stream| device.sample_proportional(stream, batch)).unwrap();
     assert_eq!(sample.operations(), 1);
     let update = Graph::capture(stream, |stream| device.update_priorities(stream, batch.handles(), errors.view()));
-    // Slots, priorities, sums if needed, the smallest, the largest.
-    assert_eq!(update.unwrap().operations(), 5);
+    // Priorities, and what follows from them.
+    assert_eq!(update.unwrap().operations(), 2);
     let insert = Graph::capture(stream, |stream| device.insert_batch_with_priorities(stream, &rows, priorities));
-    // Rows; slots, the old items, and the same as an update; the count.
-    assert_eq!(insert.unwrap().operations(), 1 + 7);
-    // And the largest of those that stay.
+    // And rows.
+    assert_eq!(insert.unwrap().operations(), 3);
     let insert = Graph::capture(stream, |stream| device.insert_batch(stream, &rows)).unwrap();
-    assert_eq!(insert.operations(), 1 + 8);
+    assert_eq!(insert.operations(), 3);
+    let remove = Graph::capture(stream, |stream| device.remove(stream, batch.handles())).unwrap();
+    assert_eq!(remove.operations(), 2);
+    // One that looks for faults first.
+    let many = upload(stream, &vec![u64::MAX; 8193]);
+    let errors = upload(stream, &vec![0.0; 8193]);
+    let update = Graph::capture(stream, |stream| device.update_priorities(stream, many.view(), errors.view()));
+    assert_eq!(update.unwrap().operations(), 3);
 }
 
 #[test]
@@ -612,31 +616,48 @@ fn more_items_than_the_ring_holds() {
     }
 }
 
+/// What was wrong, as the CPU says it.
+fn told(both: &mut Both) -> String {
+    both.device.check(&both.stream).unwrap_err().to_string()
+}
+
 #[test]
-fn what_the_device_finds_is_told_and_passed_over() {
+fn a_batch_with_a_fault_changes_nothing_and_is_told() {
     let mut both = filled(30);
-    let (stream, device) = (&both.stream, &mut both.device);
-    // A handle of an item that is yet to come, then one of what couldn't be drawn.
-    let handles = upload(stream, &[29_u64, u64::MAX, 30, 3]);
-    let errors = upload(stream, &[1.0, 2.0, 3.0, 4.0_f32]);
-    device.update_priorities(stream, handles.view(), errors.view()).unwrap();
-    assert!(matches!(device.check(stream), Err(Error::UnknownHandle { position: 2, .. })));
-    both.host.update_priorities(&[29, 3].map(Handle::from_number), &[1.0, 4.0]).unwrap();
-    both.check();
-    let (stream, device) = (&both.stream, &mut both.device);
-    let handles = upload(stream, &[1_u64, 2, 3]);
-    let errors = upload(stream, &[1.0, f32::NEG_INFINITY, f32::NAN]);
-    device.update_priorities(stream, handles.view(), errors.view()).unwrap();
-    let told = device.check(stream).unwrap_err();
-    let expected = replay::Error::InvalidTdError {
-        operation: "PrioritizedReplay::update_priorities",
-        position: 1,
-        value: f32::NEG_INFINITY,
-    };
-    assert_eq!(told.to_string(), expected.to_string());
-    both.host.update_priorities(&[Handle::from_number(1)], &[1.0]).unwrap();
-    both.check();
-    // The same by the host: nothing changes.
+    // Long ones are looked at by a launch of their own.
+    for m in [7, 8193] {
+        // A late one, one of what couldn't be drawn, one whose TD error is none, and then a handle of an item that is yet to come.
+        let mut handles: Vec<u64> = (0..m as u64).map(|j| j % 30).collect();
+        let mut errors = vec![1.0_f32; m];
+        both.insert(1, 5, true, false);
+        let next = both.host.inserted();
+        (handles[m - 5], handles[m - 4], errors[m - 3], handles[m - 2]) = (0, u64::MAX, f32::NEG_INFINITY, next);
+        let of = upload(&both.stream, &errors);
+        let at = upload(&both.stream, &handles);
+        both.device.update_priorities(&both.stream, at.view(), of.view()).unwrap();
+        assert!(
+            matches!(both.device.check(&both.stream), Err(Error::UnknownHandle { position, .. }) if position == m - 2)
+        );
+        both.check();
+        both.device.remove(&both.stream, at.view()).unwrap();
+        let refused = both.device.check(&both.stream);
+        assert!(matches!(refused, Err(Error::UnknownHandle { position, .. }) if position == m - 2), "{refused:?}");
+        both.check();
+        // TD errors of late handles are looked at too.
+        handles[m - 2] = 3;
+        handles[m - 4] = 4;
+        let at = upload(&both.stream, &handles);
+        both.device.update_priorities(&both.stream, at.view(), of.view()).unwrap();
+        let handles: Vec<_> = handles.into_iter().map(Handle::from_number).collect();
+        let expected = both.host.update_priorities(&handles, &errors).unwrap_err();
+        assert_eq!(told(&mut both), expected.to_string());
+        both.check();
+        errors[m - 3] = 2.0;
+        both.device.update_priorities_from_host(&both.stream, &handles, &errors).unwrap();
+        both.stale += both.host.update_priorities(&handles, &errors).unwrap().stale as u64;
+        both.check();
+    }
+    // The same by the host.
     let handles = [1, 2].map(Handle::from_number);
     let refused = both.device.update_priorities_from_host(&both.stream, &handles, &[9.0, f32::NAN]);
     assert!(matches!(refused, Err(Error::Replay(replay::Error::InvalidTdError { position: 1, .. }))));
@@ -644,22 +665,50 @@ fn what_the_device_finds_is_told_and_passed_over() {
 }
 
 #[test]
-fn a_new_item_whose_priority_cannot_be_is_not_there() {
+fn handles_that_are_removed_twice_are_late() {
     let mut both = filled(30);
-    let items = both.items(2, 3);
-    let on_device = items.upload(&both.stream);
-    let (stream, device) = (&both.stream, &mut both.device);
-    let priorities = upload(stream, &[2.5, -1.0_f32]);
-    device.insert_batch_with_priorities(stream, &on_device.rows(both.row), priorities.view()).unwrap();
-    let operation = "PrioritizedReplay::insert_batch_with_priorities";
-    let expected = replay::Error::InvalidPriority { operation, position: 1, value: -1.0 };
-    assert_eq!(device.check(stream).unwrap_err().to_string(), expected.to_string());
-    let rows = items.rows(both.row);
-    let refused = device.insert_batch_from_host_with_priorities(stream, &rows, &[2.5, -1.0]).unwrap_err();
-    assert_eq!(refused.to_string(), expected.to_string());
-    both.host.insert_batch_with_priorities(&rows, &[2.5, 0.0]).unwrap();
-    both.host.remove(&[Handle::from_number(31)]).unwrap();
-    both.check();
+    for numbers in [[3, 5, 3, 29, 3], [5, 6, 7, 6, 8]] {
+        let at = upload(&both.stream, &numbers);
+        both.device.remove(&both.stream, at.view()).unwrap();
+        both.stale += both.host.remove(&numbers.map(Handle::from_number)).unwrap().stale as u64;
+        both.check();
+    }
+    assert_eq!(both.stale, 4);
+}
+
+#[test]
+fn new_items_with_a_priority_that_cannot_be_change_nothing() {
+    let mut both = filled(30);
+    both.host.set_alpha(2.0).unwrap();
+    both.device.set_alpha(&both.stream, 2.0).unwrap();
+    // More than the ring holds: those that would be overwritten at once count too.
+    for (n, at, wrong) in [(2, 1, -1.0), (40, 3, f32::NAN), (9000, 8999, f32::INFINITY), (5, 2, 1e30)] {
+        let mut items = both.items(n, 3);
+        items.priorities[at] = wrong;
+        let on_device = items.upload(&both.stream);
+        let (rows, priorities) = (on_device.rows(both.row), on_device.priorities.view());
+        both.device.insert_batch_with_priorities(&both.stream, &rows, priorities).unwrap();
+        let rows = items.rows(both.row);
+        let expected = both.host.insert_batch_with_priorities(&rows, &items.priorities).unwrap_err().to_string();
+        assert_eq!(told(&mut both), expected);
+        both.check();
+        both.run(&Step::Sample { batch: 0, beta: 0.5 });
+        if wrong != 1e30 {
+            let refused = both.device.insert_batch_from_host_with_priorities(&both.stream, &rows, &items.priorities);
+            assert_eq!(refused.unwrap_err().to_string(), expected);
+        }
+    }
+}
+
+#[test]
+fn many_new_items_at_once() {
+    for priorities in [false, true] {
+        let mut both = Both::new(stream(), Config::new(10_000), Ends::default(), (1, 1));
+        for n in [9000, 9000, 25_000, 1] {
+            both.run(&Step::Insert { n, seed: 2, priorities, from_host: false });
+            both.run(&Step::Sample { batch: 1, beta: 1.0 });
+        }
+    }
 }
 
 #[test]

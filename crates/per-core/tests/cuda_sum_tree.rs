@@ -149,7 +149,7 @@ impl Both {
         assert_eq!(draws.next(stream).unwrap(), *next);
     }
 
-    fn search(&self, seed: u64) {
+    fn search(&mut self, seed: u64) {
         let Self { stream, device, host, .. } = self;
         if host.total() == 0 {
             return;
@@ -259,7 +259,7 @@ fn operations_are_few_launches() {
 }
 
 #[test]
-fn the_first_faulty_element_is_named_and_the_others_are_applied() {
+fn a_batch_with_a_fault_changes_nothing_and_is_told() {
     const OPERATION: &str = "SumTree::update";
     let index =
         |position, index| per_core::Error::BatchIndexOutOfRange { operation: OPERATION, position, index, count: 100 };
@@ -277,7 +277,8 @@ fn the_first_faulty_element_is_named_and_the_others_are_applied() {
         for j in [40, 45] {
             (indices[j], values[j]) = (faulty, priority);
         }
-        (indices[39], values[39]) = (3, 4.0);
+        // A value that is none comes after an index that is none, wherever they are.
+        (indices[39], values[39]) = (3, if faulty == 3 { 4.0 } else { f32::NAN });
         let (at, of) = (upload(&both.stream, &indices), upload(&both.stream, &values));
         both.device.update(&both.stream, at.view(), of.view()).unwrap();
         let told = both.device.check(&both.stream).unwrap_err();
@@ -288,7 +289,6 @@ fn the_first_faulty_element_is_named_and_the_others_are_applied() {
             panic!("another error")
         };
         assert_eq!(refused, expected);
-        both.host.update(&[7, 3], &[3.0, 4.0]).unwrap();
         // Told once.
         both.check();
     }
@@ -311,8 +311,41 @@ fn errors_that_have_no_power_are_told_as_they_came() {
     assert!(
         matches!(told, Error::Sampler(per_core::Error::InvalidWeight { position: 1, value, .. }) if value.is_nan())
     );
-    both.host.update(&[2], &[1.0]).unwrap();
     both.check();
+}
+
+#[test]
+fn thresholds_past_the_end_find_nothing_and_are_told() {
+    let stream = stream();
+    let mut device = SumTree::new(&stream, 20).unwrap();
+    let (mut out, mut weights) = (room::<u32>(&stream, 4), room::<u64>(&stream, 4));
+    device.rebuild_from_host(&stream, &[0.5; 20]).unwrap();
+    let total = device.total(&stream).unwrap();
+    let thresholds = upload(&stream, &[total - 1, 0, total, u64::MAX]);
+    device.search(&stream, thresholds.view(), out.view_mut(), weights.view_mut()).unwrap();
+    assert_eq!(out.to_vec(&stream).unwrap(), [19, 0, NOTHING, NOTHING]);
+    assert_eq!(weights.to_vec(&stream).unwrap(), [total / 20, total / 20, 0, 0]);
+    assert_eq!(device.check(&stream), Err(Error::Threshold { operation: "SumTree::search", position: 2 }));
+    assert_eq!(device.check(&stream), Ok(()));
+}
+
+#[test]
+fn long_batches_are_looked_at_first() {
+    let mut both = Both::new(stream(), 5000);
+    let numbers = random::Stream::new(2, 8);
+    for (m, faulty) in [(8192, None), (8193, None), (8193, Some(8192)), (9000, Some(0)), (9000, None)] {
+        let indices: Vec<_> = (0..m).map(|j| numbers.bounded(j, 5000) as u32).collect();
+        let mut values: Vec<_> = (0..m).map(|j| numbers.uniform(j)).collect();
+        if let Some(position) = faulty {
+            values[position] = f32::NAN;
+        }
+        let (at, of) = (upload(&both.stream, &indices), upload(&both.stream, &values));
+        both.device.update(&both.stream, at.view(), of.view()).unwrap();
+        let told = both.device.check(&both.stream).map_err(|error| error.to_string());
+        let expected = both.host.update(&indices, &values).map_err(|error| error.to_string());
+        assert_eq!(told, expected);
+        both.check();
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::{Head, NOTHING};
 #[cfg(feature = "resample")]
 use crate::blocks::running;
-use crate::blocks::{FANOUT, nodes_below, step, top};
+use crate::blocks::{FANOUT, child as child_of, nodes_below, step, top};
 use crate::device::thread::index_1d;
 use crate::device::warp::{ALL, lane_id, warp_shuffle_idx, warp_vote_ballot};
 use arith::fixed::Scale;
@@ -105,7 +105,7 @@ impl Cdf {
             let passed = unsafe { warp_vote_ballot(ALL, key <= threshold) };
             // The keys ascend from one that is at most any threshold.
             let chosen = ((passed >> (lane & FANOUT)) & 0xffff).count_ones().max(1) - 1;
-            at = at * FANOUT + chosen;
+            at = child_of(blocks, level, at, chosen);
             if level == 0 {
                 // SAFETY: as above.
                 break unsafe { warp_shuffle_idx(ALL, key, chosen, FANOUT) };
@@ -117,8 +117,8 @@ impl Cdf {
         // SAFETY: below n.
         let weight = if i < self.n { unsafe { *self.weights.add(i as usize) } } else { 0.0 };
         // SAFETY: as above.
-        let (chosen, ..) = unsafe { step(self.scale.quantize(weight), threshold - before) };
-        at * FANOUT + chosen
+        let (chosen, ..) = unsafe { step(self.scale.quantize(weight), threshold.wrapping_sub(before)) };
+        (at * FANOUT + chosen).min(self.n - 1)
     }
 
     /// Makes draw number j of m, by half a warp: `out[j]` is the item that holds `threshold(j, total)`, which is below the

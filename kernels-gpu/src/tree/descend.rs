@@ -1,7 +1,7 @@
 //! The search: half a warp takes a threshold from the root to a leaf, a lane for each child of a node.
 
 use super::scale::Storage;
-use crate::blocks::{FANOUT, nodes_below, step, top};
+use crate::blocks::{FANOUT, child as child_of, nodes_below, step, top};
 use crate::device::warp::lane_id;
 
 /// What a search finds; the same in all lanes of the half.
@@ -37,7 +37,7 @@ pub(super) unsafe fn descend(
         let part = unsafe { *nodes.add(((start + at) * FANOUT + child) as usize) };
         // SAFETY: the caller's.
         let (chosen, _, left) = unsafe { step(part, rest) };
-        at = at * FANOUT + chosen;
+        at = child_of(blocks, level, at, chosen);
         rest = left;
         if level == 0 {
             break;
@@ -49,5 +49,9 @@ pub(super) unsafe fn descend(
     let part = storage.stored().quantize(unsafe { *leaves.add((at * FANOUT + child) as usize) });
     // SAFETY: the caller's.
     let (chosen, weight, rest) = unsafe { step(part, rest) };
-    Found { leaf: at * FANOUT + chosen, weight: storage.reveal(weight), before: storage.reveal(hidden - rest) }
+    Found {
+        leaf: (at * FANOUT + chosen).min(capacity - 1),
+        weight: storage.reveal(weight),
+        before: storage.reveal(hidden.wrapping_sub(rest)),
+    }
 }

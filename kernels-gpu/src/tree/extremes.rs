@@ -13,7 +13,7 @@ use super::order::{Ascending, Descending, NONE, Order};
 use crate::blocks::FANOUT;
 use crate::device::atomic::{load_u32, store_u32};
 use crate::device::thread::{device_fence, index_1d, thread_idx_x};
-use crate::device::warp::{ALL, lane_id, sync_warp, warp_shuffle_idx, warp_vote_ballot};
+use crate::device::warp::{ALL, lane_id, sync_warp, warp_reduce, warp_shuffle_idx, warp_vote_ballot};
 use crate::levels::{Law, build, join_lanes};
 use core::marker::PhantomData;
 
@@ -50,7 +50,7 @@ impl<O: Order> Law for Lowest<O> {
 
 /// A tree.
 #[derive(Clone, Copy)]
-struct Tree<O> {
+pub(super) struct Tree<O> {
     leaves: *const f32,
     keys: *mut u32,
     first: *mut u32,
@@ -59,6 +59,12 @@ struct Tree<O> {
 }
 
 impl<O: Order> Tree<O> {
+    /// The tree of these arrays.
+    #[inline(always)]
+    pub(super) fn new(leaves: *const f32, keys: *mut u32, first: *mut u32, capacity: u32) -> Self {
+        Self { leaves, keys, first, capacity, order: PhantomData }
+    }
+
     /// Brings the elements above leaf `index` up to date, all lanes of a half-warp together; none above an index that isn't
     /// below the capacity.
     ///
@@ -72,7 +78,7 @@ impl<O: Order> Tree<O> {
     /// # Safety
     /// All lanes of the warp come here.
     #[inline(always)]
-    unsafe fn climb(self, index: u32) {
+    pub(super) unsafe fn climb(self, index: u32) {
         let child = lane_id() % FANOUT;
         let mut climbs = index < self.capacity;
         let mut at = index / FANOUT;
@@ -176,6 +182,58 @@ impl<O: Order> Tree<O> {
     }
 }
 
+/// The key of the largest priority of all but `count` leaves of a ring from leaf `start` on.
+///
+/// At each level the elements beside the ends of a range are looked at, at most 15 at each, by half a warp; those between them
+/// have an element above.
+///
+/// # Safety
+/// All lanes of the warp come here, with the same arguments. `raw` and `keys` are a tree of largest priorities; count <=
+/// capacity, start < capacity.
+#[inline(always)]
+pub(super) unsafe fn largest_outside(raw: *const f32, keys: *const u32, capacity: u32, start: u32, count: u32) -> u32 {
+    // Below 2^32.
+    let end = start + count;
+    let ranges = if end <= capacity { [(0, start), (end, capacity)] } else { [(end - capacity, start), (0, 0)] };
+    // SAFETY: the caller's.
+    unsafe {
+        let lowest = lowest_in(raw, keys, capacity, ranges[0]).min(lowest_in(raw, keys, capacity, ranges[1]));
+        warp_reduce(lowest, u32::min)
+    }
+}
+
+/// The lowest key of what this lane looks at, of leaves `low..high`.
+///
+/// # Safety
+/// As [`largest_outside`].
+#[inline(always)]
+unsafe fn lowest_in(raw: *const f32, keys: *const u32, capacity: u32, (mut low, mut high): (u32, u32)) -> u32 {
+    let (lane, child) = (lane_id(), lane_id() % FANOUT);
+    let (mut lowest, mut start, mut elements, mut leaves) = (NONE, 0_usize, capacity, true);
+    while low < high {
+        // The first half looks at the beginning, the other at the end, unless both are within the same node.
+        let (mut inner_low, mut inner_high) = (low.div_ceil(FANOUT), high / FANOUT);
+        if !leaves && elements <= FANOUT {
+            // There is no level above.
+            (inner_low, inner_high) = (1, 0);
+        }
+        let at = if lane < FANOUT { low / FANOUT * FANOUT + child } else { inner_high * FANOUT + child };
+        let beside = if lane < FANOUT { at < inner_low * FANOUT } else { true };
+        if beside && at >= low && at < high {
+            // SAFETY: below the level's elements.
+            lowest = lowest.min(unsafe {
+                if leaves { Descending::key(*raw.add(at as usize)) } else { load_u32(keys.add(start + at as usize)) }
+            });
+        }
+        if !leaves {
+            start += elements.next_multiple_of(FANOUT) as usize;
+        }
+        (low, high, leaves) = (inner_low, inner_high, false);
+        elements = elements.div_ceil(FANOUT);
+    }
+    lowest
+}
+
 macro_rules! kernels {
     ($order:ident; $($(#[$refreshes:meta])* $refresh:ident, $(#[$rebuilds:meta])* $rebuild:ident;)*) => {$(
         $(#[$refreshes])*
@@ -197,7 +255,7 @@ macro_rules! kernels {
             m: u32,
         ) {
             // SAFETY: the caller's.
-            unsafe { Tree::<$order> { leaves, keys, first, capacity, order: PhantomData }.refresh(indices, m) }
+            unsafe { Tree::<$order>::new(leaves, keys, first, capacity).refresh(indices, m) }
         }
 
         $(#[$rebuilds])*
@@ -217,7 +275,7 @@ macro_rules! kernels {
             capacity: u32,
         ) {
             // SAFETY: the caller's.
-            unsafe { Tree::<$order> { leaves, keys, first, capacity, order: PhantomData }.rebuild(done) }
+            unsafe { Tree::<$order>::new(leaves, keys, first, capacity).rebuild(done) }
         }
     )*};
 }

@@ -2,12 +2,12 @@
 
 use super::bins::{BINS, bin, exponent};
 use super::scale::{Below, Storage};
-use crate::device::atomic::{fetch_add_u32, load_u32};
+use crate::device::atomic::{exchange_u32, fetch_add_u32, load_u32};
 use crate::device::grid::is_last_block;
 use crate::device::thread::thread_idx_x;
 use crate::device::warp::{ALL, LANES, lane_id, sync_warp, warp_reduce};
 
-/// The head of a tree: 2,264 bytes, aligned to 8, all zero before the first survey.
+/// The head of a tree: 2,272 bytes, aligned to 8, all zero before the first survey.
 #[repr(C)]
 pub struct Head {
     /// Sum of all leaves at the stored scale, modulo 2^64.
@@ -27,6 +27,10 @@ pub struct Head {
     /// Items: leaves whose priority before alpha isn't [`ABSENT`](super::ABSENT). Updates keep it; whoever writes
     /// `raw` sets it.
     pub present: u32,
+    /// 1 if something was wrong with the latest batch of updates, so that none of it was applied; otherwise 0.
+    pub refused: u32,
+    /// What [`refused`](Self::refused) will be, while a launch looks; 0 between launches.
+    pub faulty: u32,
     /// Leaves in each bin of magnitude: `crates/per-core/src/tree/sum/bins.rs`.
     pub bins: [u32; BINS],
     /// The same while a survey counts.
@@ -79,6 +83,16 @@ pub(super) unsafe fn transfer(head: *mut Head, old: f32, new: f32) {
 pub(super) unsafe fn is_last(head: *mut Head) -> bool {
     // SAFETY: the caller's.
     unsafe { is_last_block(&raw mut (*head).done) }
+}
+
+/// The verdict of a launch that has looked at a batch.
+///
+/// # Safety
+/// One thread of the last block comes here.
+#[inline(always)]
+pub(super) unsafe fn judge(head: *mut Head) {
+    // SAFETY: all other blocks have finished; only atomic operations access it before.
+    unsafe { (*head).refused = exchange_u32(&raw mut (*head).faulty, 0) };
 }
 
 /// Follows the leaves: scales, and whether the stored sums serve.

@@ -117,9 +117,18 @@ pub unsafe extern "ptx-kernel" fn seg_tree_rebuild_f32(
     capacity: u32,
 ) {
     // SAFETY: it changes only when all blocks have been here.
-    if unsafe { (*head).ready } != 0 {
-        return;
+    if unsafe { (*head).ready } == 0 {
+        // SAFETY: the caller's.
+        unsafe { rebuild(leaves, nodes, head, capacity) };
     }
+}
+
+/// Makes all sums; true in all threads of the last block.
+///
+/// # Safety
+/// As [`seg_tree_rebuild_f32`]; all threads come here.
+#[inline(always)]
+pub(super) unsafe fn rebuild(leaves: *const f32, nodes: *mut u64, head: *mut Head, capacity: u32) -> bool {
     // SAFETY: the caller's.
     let mut storage = unsafe { storage(head, capacity) };
     storage.store_as_shown();
@@ -135,4 +144,5 @@ pub unsafe extern "ptx-kernel" fn seg_tree_rebuild_f32(
             (*head).ready = 1;
         }
     }
+    total.is_some()
 }

@@ -1,4 +1,5 @@
-//! The items of a replay, which are the leaves of a tree: draws of them with all that a batch has, and rows of new ones.
+//! The items of a replay, which are the leaves of a tree: draws of them with all that a batch has, priorities, and rows of
+//! new ones.
 //!
 //! ```text
 //! inserted: (1) u64, the number of items that were ever inserted: the number of the next one, which goes into slot
@@ -12,15 +13,19 @@
 //! is moved in such words then, and in bytes otherwise.
 
 mod chain;
+mod follow;
 mod rows;
 mod sample;
 mod uniform;
+mod update;
 #[path = "../../../crates/per-core/src/replay/window.rs"]
 #[allow(dead_code, reason = "the host's moves on")]
 mod window;
 
+pub use follow::replay_follow_f32;
 pub use rows::replay_insert_rows;
 pub use sample::replay_sample_f32;
+pub use update::{replay_insert_f32, replay_remove_f32, replay_update_f32};
 
 /// A column that isn't there.
 pub const NO_COLUMN: u32 = u32::MAX;

@@ -7,6 +7,7 @@ use crate::blocks::FANOUT;
 use crate::device::thread::index_1d;
 use crate::device::warp::lane_id;
 use crate::draws::{Position, Words, advance};
+use crate::fault::{Fault, report};
 use crate::strata::in_stratum;
 use arith::fixed::bounded;
 
@@ -76,8 +77,9 @@ unsafe fn search(tree: Tree, (out, weights): (*mut u32, *mut u64), m: u32, thres
 
 /// `out[j]` is the leaf that holds `thresholds[j]`, and `weights[j]` its priority in fixed point.
 ///
-/// Inputs: `leaves`, `nodes`, `head` (the module's text), `thresholds` (m), each below the total (at the shown scale, as all
-/// that a kernel gives). Outputs: `out` (m), leaves, or [`NOTHING`] if the total is 0; `weights` (m).
+/// Inputs: `leaves`, `nodes`, `head` (the module's text), `thresholds` (m), at the shown scale, as all that a kernel gives.
+/// Outputs: `out` (m), leaves, or [`NOTHING`] for thresholds that aren't below the total, of which `status` tells
+/// ([`crate::fault`]; the low half); `weights` (m).
 ///
 /// # Safety
 /// The crate's conventions, and the tree is as the module says.
@@ -89,12 +91,24 @@ pub unsafe extern "ptx-kernel" fn seg_tree_find_f32(
     thresholds: *const u64,
     out: *mut u32,
     weights: *mut u64,
+    status: *mut u64,
     capacity: u32,
     m: u32,
 ) {
     let tree = Tree { leaves, nodes, head, capacity };
     // SAFETY: the caller's; called for j < m.
-    unsafe { search(tree, (out, weights), m, |j, _| *thresholds.add(j as usize)) };
+    unsafe {
+        let total = tree.total(tree.storage());
+        // Those past the end look for the first leaf.
+        let threshold = |j, _| Some(*thresholds.add(j as usize)).filter(|&at| at < total);
+        search(tree, (out, weights), m, |j, total| threshold(j, total).unwrap_or(0));
+        let j = index_1d() / FANOUT as usize;
+        if j < m as usize && lane_id().is_multiple_of(FANOUT) && threshold(j as u32, total).is_none() {
+            *out.add(j) = NOTHING;
+            *weights.add(j) = 0;
+            report(status, Fault::OutOfRange(*thresholds.add(j) as u32), j as u32);
+        }
+    }
 }
 
 /// Independent draws, leaf i with probability `weight(i) / total`: `SumTree::sample`.

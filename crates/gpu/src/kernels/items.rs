@@ -2,7 +2,8 @@
 //! `kernels-gpu/src/tree/replay.rs`.
 
 use super::blocks::{FANOUT, nodes_len};
-use super::tree::{Head, leaves_len};
+use super::blocks::{TILE, WIDTH};
+use super::tree::{Head, UPDATES, leaves_len};
 use super::*;
 
 /// A column that isn't there.
@@ -85,10 +86,12 @@ kernels! {
     where [capacity => 1..=MAX_SIZE, steps => 1..=MAX_SIZE, teams => 1..=MAX_SIZE, m * steps * teams => 0..=MAX_SIZE]
     work Work::threads(m * steps * teams * FANOUT), block ANY;
 
-    /// Rows of new items into records, of up to [`COLUMNS_AT_ONCE`] columns: `replay_insert_rows`.
+    /// Rows of new items into records, of up to [`COLUMNS_AT_ONCE`] columns, unless the items were refused:
+    /// `replay_insert_rows`.
     safe InsertRows() ["replay_insert_rows"] {
         records: update [u8; capacity * stride],
         inserted: read [u64; 1],
+        head: read [Head; 1],
         rows_0: maybe_read [u8; n * width_0],
         rows_1: maybe_read [u8; n * width_1],
         rows_2: maybe_read [u8; n * width_2],
@@ -104,10 +107,78 @@ kernels! {
         stride: size, capacity: size, n: size, teams: size,
     }
     where [
-        capacity => 1..=MAX_SIZE, n => 0..=capacity, teams => 1..=MAX_SIZE, n * teams => 0..=MAX_SIZE,
+        capacity => 1..=MAX_SIZE, teams => 1..=MAX_SIZE,
+        n.min(capacity) * teams => 0..=MAX_SIZE,
         offset_0 + width_0 => 0..=stride, offset_1 + width_1 => 0..=stride, offset_2 + width_2 => 0..=stride,
         offset_3 + width_3 => 0..=stride, offset_4 + width_4 => 0..=stride, offset_5 + width_5 => 0..=stride,
         offset_6 + width_6 => 0..=stride, offset_7 + width_7 => 0..=stride
     ]
-    work Work::threads(n * teams * FANOUT), block ANY;
+    work Work::threads(n.min(capacity) * teams * FANOUT), block ANY;
+
+    /// Sets the priorities of items to `|td[j]| + eps`; of those for one item the last counts, and of a faulty batch none:
+    /// `replay_update_f32`. [`Follow`] comes next. [`tree::passes`] gives `pass`.
+    trusted Update() ["replay_update_f32"] {
+        leaves: update [f32; leaves_len(capacity)],
+        nodes: update [u64; nodes_len(capacity)],
+        head: update [Head; 1],
+        claims: update [u64; capacity],
+        raw: update [f32; capacity],
+        stale: update [u64; 1],
+        status: update [u64; 1],
+        numbers: read [u64; m],
+        inserted: read [u64; 1],
+        td: read [f32; m],
+        capacity: size, m: size, pass: size, alpha: f32, eps: f32,
+    }
+    where [capacity => 1..=MAX_SIZE] work Work::threads(m), block UPDATES;
+
+    /// Takes items out, or of a faulty batch none: `replay_remove_f32`. [`Follow`] comes next.
+    trusted Remove() ["replay_remove_f32"] {
+        leaves: update [f32; leaves_len(capacity)],
+        nodes: update [u64; nodes_len(capacity)],
+        head: update [Head; 1],
+        claims: update [u64; capacity],
+        raw: update [f32; capacity],
+        stale: update [u64; 1],
+        status: update [u64; 1],
+        numbers: read [u64; m],
+        inserted: read [u64; 1],
+        capacity: size, m: size, pass: size,
+    }
+    where [capacity => 1..=MAX_SIZE] work Work::threads(m), block UPDATES;
+
+    /// Sets the priorities of new items, or of a faulty batch none: `replay_insert_f32`. Without `priorities` all get the largest of
+    /// those that stay, by the keys of the max tree, or without these the largest that there ever was. [`InsertRows`] and
+    /// [`Follow`] come next.
+    trusted Insert() ["replay_insert_f32"] {
+        leaves: update [f32; leaves_len(capacity)],
+        nodes: update [u64; nodes_len(capacity)],
+        head: update [Head; 1],
+        claims: update [u64; capacity],
+        raw: update [f32; capacity],
+        status: update [u64; 1],
+        inserted: read [u64; 1],
+        priorities: maybe_read [f32; n],
+        largest_keys: maybe_read [u32; nodes_len(capacity)],
+        capacity: size, n: size, pass: size, alpha: f32,
+    }
+    where [capacity => 1..=MAX_SIZE] work Work::threads(n), block UPDATES;
+
+    /// Brings sums and trees up to date after priorities of items have changed, unless these were refused, and counts new
+    /// items, which is what they are without `numbers`: `replay_follow_f32`.
+    trusted Follow() ["replay_follow_f32"] {
+        leaves: read [f32; leaves_len(capacity)],
+        nodes: update [u64; nodes_len(capacity)],
+        head: update [Head; 1],
+        raw: read [f32; capacity],
+        smallest_keys: update [u32; nodes_len(capacity)],
+        smallest_first: update [u32; 1],
+        largest_keys: update [u32; nodes_len(capacity)],
+        largest_first: update [u32; 1],
+        numbers: maybe_read [u64; m],
+        inserted: update [u64; 1],
+        capacity: size, m: size,
+    }
+    where [capacity => 1..=MAX_SIZE]
+    work Work::blocks(capacity.div_ceil(TILE).max((m * FANOUT).div_ceil(u128::from(WIDTH)))), block Block::Exactly(WIDTH);
 }

@@ -13,7 +13,6 @@ mod matrix;
 pub mod mingru;
 pub mod optim;
 pub mod random;
-pub mod replay;
 pub mod resample;
 pub mod rollout;
 pub mod sum;
@@ -54,7 +53,6 @@ pub fn contracts() -> impl Iterator<Item = &'static Contract> {
         mingru::CONTRACTS,
         optim::CONTRACTS,
         random::CONTRACTS,
-        replay::CONTRACTS,
         resample::CONTRACTS,
         rollout::CONTRACTS,
         sum::CONTRACTS,

@@ -29,18 +29,35 @@ pub struct Head {
     pub largest: u32,
     /// Items: leaves whose priority before alpha isn't `ABSENT`. Updates keep it; whoever writes `raw` sets it.
     pub present: u32,
+    /// 1 if something was wrong with the latest batch of updates, so that none of it was applied; otherwise 0.
+    pub refused: u32,
+    /// The same while a launch looks; 0 between launches.
+    pub faulty: u32,
     /// Leaves in each bin of magnitude.
     pub bins: [u32; BINS],
     /// The same while a survey counts.
     pub survey: [u32; BINS],
 }
 
-const _: () = assert!(size_of::<Head>() == 2264);
+const _: () = assert!(size_of::<Head>() == 2272);
 
 // SAFETY: all zero is a head.
 unsafe impl Zeroable for Head {}
-// SAFETY: numbers without room between them or behind them: 2,264 bytes, a multiple of 8.
+// SAFETY: numbers without room between them or behind them: 2,272 bytes, a multiple of 8.
 unsafe impl Pod for Head {}
+
+/// Blocks of updates: each looks at the whole batch, so large ones do less work.
+pub(super) const UPDATES: Block = Block::Any { usual: 256, most: 1024 };
+
+/// The passes of `m` updates, which take a launch each: one that looks and applies, or, where every block's look at the whole
+/// batch would take long, one that looks and one that applies.
+pub fn passes(m: usize) -> impl Iterator<Item = usize> {
+    const LONG: usize = 8192;
+    let (looks_and_applies, looks, applies) = (0, 1, 2);
+    if m > LONG { [looks, applies] } else { [looks_and_applies, looks_and_applies] }
+        .into_iter()
+        .skip(usize::from(m <= LONG))
+}
 
 /// Elements of `leaves`.
 pub const fn leaves_len(capacity: u128) -> u128 {
@@ -70,22 +87,21 @@ kernels! {
     where [capacity => 1..=MAX_SIZE]
     work Work::blocks(capacity.div_ceil(TILE)), block Block::Exactly(WIDTH);
 
-    /// Sets leaf `indices[j]` to `(|td[j]| + eps)^alpha`, and the sums above it; of those for one leaf the last counts:
-    /// `seg_tree_update_f32`.
+    /// Sets leaf `indices[j]` to `(|td[j]| + eps)^alpha`, and the sums above it; of those for one leaf the last counts, and of
+    /// a faulty batch none: `seg_tree_update_f32`. [`passes`] gives `pass`.
     trusted Update() ["seg_tree_update_f32"] {
         leaves: update [f32; leaves_len(capacity)],
         nodes: update [u64; nodes_len(capacity)],
         head: update [Head; 1],
         claims: update [u64; capacity],
-        raw: maybe_update [f32; capacity],
         status: update [u64; 1],
         indices: read [u32; m],
         td: read [f32; m],
-        capacity: size, m: size, alpha: f32, eps: f32,
+        capacity: size, m: size, pass: size, alpha: f32, eps: f32,
     }
-    where [capacity => 1..=MAX_SIZE] work Work::threads(m), block ANY;
+    where [capacity => 1..=MAX_SIZE] work Work::threads(m), block UPDATES;
 
-    /// Sets leaf `indices[j]` to `powers[j]`, and the sums above it: `seg_tree_set_f32`.
+    /// Sets leaf `indices[j]` to `powers[j]`, and the sums above it, as [`Update`]: `seg_tree_set_f32`.
     trusted Set() ["seg_tree_set_f32"] {
         leaves: update [f32; leaves_len(capacity)],
         nodes: update [u64; nodes_len(capacity)],
@@ -94,27 +110,11 @@ kernels! {
         status: update [u64; 1],
         indices: read [u32; m],
         powers: read [f32; m],
-        capacity: size, m: size,
+        capacity: size, m: size, pass: size,
     }
-    where [capacity => 1..=MAX_SIZE] work Work::threads(m), block ANY;
+    where [capacity => 1..=MAX_SIZE] work Work::threads(m), block UPDATES;
 
-    /// Sets the leaves of m new items of a ring, and the sums above them: `seg_tree_insert_f32`. Without `priorities` all get
-    /// the one of the first key of a max tree at `largest`, or the largest that there ever was.
-    trusted Insert() ["seg_tree_insert_f32"] {
-        leaves: update [f32; leaves_len(capacity)],
-        nodes: update [u64; nodes_len(capacity)],
-        head: update [Head; 1],
-        claims: update [u64; capacity],
-        raw: maybe_update [f32; capacity],
-        status: update [u64; 1],
-        inserted: read [u64; 1],
-        priorities: maybe_read [f32; m],
-        largest: maybe_read [u32; 1],
-        capacity: size, m: size, alpha: f32,
-    }
-    where [capacity => 1..=MAX_SIZE, m => 0..=capacity] work Work::threads(m), block ANY;
-
-    /// The leaf that holds each threshold, and its priority in fixed point: `seg_tree_find_f32`.
+    /// The leaf that holds each threshold, if it is below the total, and its priority in fixed point: `seg_tree_find_f32`.
     trusted Find() ["seg_tree_find_f32"] {
         leaves: read [f32; leaves_len(capacity)],
         nodes: read [u64; nodes_len(capacity)],
@@ -122,6 +122,7 @@ kernels! {
         thresholds: read [u64; m],
         out: write [u32; m],
         weights: write [u64; m],
+        status: update [u64; 1],
         capacity: size, m: size,
     }
     where [capacity => 1..=MAX_SIZE] work Work::threads(m * FANOUT), block ANY;
@@ -164,19 +165,6 @@ kernels! {
         capacity: size, m: size, uniform: size, seed: u64, stream: u64,
     }
     where [capacity => 1..=MAX_SIZE] work Work::blocks(m.min(1)), block Block::Any { usual: 1024, most: 1024 };
-
-    /// Takes items out: `seg_tree_remove_f32`.
-    trusted Remove() ["seg_tree_remove_f32"] {
-        leaves: update [f32; leaves_len(capacity)],
-        nodes: update [u64; nodes_len(capacity)],
-        head: update [Head; 1],
-        claims: update [u64; capacity],
-        raw: update [f32; capacity],
-        status: update [u64; 1],
-        indices: read [u32; m],
-        capacity: size, m: size,
-    }
-    where [capacity => 1..=MAX_SIZE] work Work::threads(m), block ANY;
 
     /// Brings a tree of smallest priorities up to date: `min_tree_refresh_f32`.
     trusted RefreshMin() ["min_tree_refresh_f32"] {

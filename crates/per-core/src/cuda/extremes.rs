@@ -4,7 +4,7 @@ use super::error::Error;
 use crate::tree::{Ascending, Descending, check_capacity, priority_of};
 use gpu::kernels::nodes_len;
 use gpu::kernels::tree::{RebuildMax, RebuildMin, RefreshMax, RefreshMin};
-use gpu::{Buffer, Stream, View};
+use gpu::{Buffer, Stream, View, ViewMut};
 
 macro_rules! extremes {
     ($(#[$doc:meta])* $Tree:ident($Order:ident, $Refresh:ident, $Rebuild:ident) $first:ident, $what:literal) => {
@@ -90,7 +90,19 @@ macro_rules! extremes {
                 size_of::<u32>() * (self.keys.len() + 2)
             }
 
+            /// Keys, and the lowest of all, for kernels that change them.
+            pub(super) fn parts(&mut self) -> (ViewMut<'_, u32>, ViewMut<'_, u32>) {
+                (self.keys.view_mut(), self.first.view_mut())
+            }
+
+            /// The keys, for kernels.
+            #[allow(dead_code, reason = "those of the smallest aren't asked for")]
+            pub(super) fn keys(&self) -> View<'_, u32> {
+                self.keys.view()
+            }
+
             /// The lowest key, for kernels.
+            #[allow(dead_code, reason = "that of the largest isn't asked for")]
             pub(super) fn key(&self) -> View<'_, u32> {
                 self.first.view()
             }

@@ -20,9 +20,9 @@
 //!
 //! # Errors
 //! What the host can see (lengths, capacities, its own slices) is refused as on the CPU, and nothing has changed. What lies
-//! in the device's memory is seen when the kernel runs: a faulty element of a batch is passed over, the others are applied,
-//! and `check` of the object names the first one, as the CPU's error: its position, and the index or value there. Where there
-//! is nothing to draw, all draws are [`NOTHING`], and an update of `NOTHING` is none.
+//! in the device's memory is seen when the kernel runs: a batch with a faulty element is refused as a whole there, as on the
+//! CPU, and `check` of the object tells, with the CPU's error: the position of the first one, and the index or value there.
+//! Where there is nothing to draw, all draws are [`NOTHING`], and an update of `NOTHING` is none.
 
 mod cdf;
 mod draws;

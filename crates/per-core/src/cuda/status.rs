@@ -2,7 +2,7 @@
 
 use gpu::{Buffer, Error, Stream, ViewMut};
 
-/// The first faulty position of a batch, and what is there.
+/// What is wrong first: what is out of range comes before what is invalid.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Fault {
     /// An index that isn't one, or the low half of a threshold.
@@ -13,13 +13,13 @@ pub(super) enum Fault {
 
 impl Fault {
     fn parse(word: u64) -> Option<Self> {
-        let position = (i32::MAX as u64 - (word >> 33)) as usize;
+        let position = (i32::MAX as u64 - (word >> 32 & i32::MAX as u64)) as usize;
         // The low half.
         let value = word as u32;
-        match (word, word >> 32 & 1) {
+        match (word, word >> 63) {
             (0, _) => None,
-            (_, 0) => Some(Self::OutOfRange { position, index: value }),
-            _ => Some(Self::Invalid { position, value: f32::from_bits(value) }),
+            (_, 0) => Some(Self::Invalid { position, value: f32::from_bits(value) }),
+            _ => Some(Self::OutOfRange { position, index: value }),
         }
     }
 }
@@ -56,15 +56,16 @@ mod tests {
     #[test]
     fn words_are_those_of_the_kernels() {
         let word =
-            |position: u64, kind: u64, value: u32| (i32::MAX as u64 - position) << 33 | kind << 32 | u64::from(value);
+            |position: u64, kind: u64, value: u32| kind << 63 | (i32::MAX as u64 - position) << 32 | u64::from(value);
         assert_eq!(Fault::parse(0), None);
         for position in [0, 5, i32::MAX as u64 - 1] {
             let index = Fault::OutOfRange { position: position as usize, index: 7 };
-            assert_eq!(Fault::parse(word(position, 0, 7)), Some(index));
+            assert_eq!(Fault::parse(word(position, 1, 7)), Some(index));
             let value = Fault::Invalid { position: position as usize, value: -1.5 };
-            assert_eq!(Fault::parse(word(position, 1, (-1.5_f32).to_bits())), Some(value));
+            assert_eq!(Fault::parse(word(position, 0, (-1.5_f32).to_bits())), Some(value));
         }
-        // The first position is the largest word.
-        assert!(word(3, 0, 0) > word(4, 1, u32::MAX));
+        // The first position is the largest word, after what is out of range.
+        assert!(word(3, 0, 0) > word(4, 0, u32::MAX));
+        assert!(word(4, 1, 0) > word(3, 0, u32::MAX));
     }
 }

@@ -1,5 +1,6 @@
 //! Rows: from records into a batch, and of new items into records.
 
+use super::super::head::Head;
 use super::window::Window;
 use crate::blocks::FANOUT;
 use crate::device::global::{load4, store4};
@@ -78,11 +79,13 @@ unsafe fn copy16(from: Option<*const u8>, to: *mut u8, words: u32, lanes: Lanes)
     }
 }
 
-/// `records[(inserted + j) % capacity][offset_c..offset_c + width_c] = rows_c[j]`, for up to 8 columns c.
+/// `records[(inserted + j) % capacity][offset_c..offset_c + width_c] = rows_c[j]`, for up to 8 columns c; of more rows than the
+/// capacity the last ones stay. Nothing if the items were refused ([`Head::refused`]).
 ///
-/// Inputs: `rows_c` (n, width_c) bytes, or null with a `width_c` of 0; `inserted` (the module's text). Changed: `records`. Offsets and widths are in bytes. n <= capacity.
+/// Inputs: `rows_c` (n, width_c) bytes, or null with a `width_c` of 0; `inserted` (the module's text), `head`. Changed:
+/// `records`. Offsets and widths are in bytes.
 ///
-/// `teams` half-warps for each row, so the grid has 16 n teams threads.
+/// `teams` half-warps for each row that stays, so the grid has 16 min(n, capacity) teams threads.
 ///
 /// # Safety
 /// The crate's conventions, and records are as the module says.
@@ -90,6 +93,7 @@ unsafe fn copy16(from: Option<*const u8>, to: *mut u8, words: u32, lanes: Lanes)
 pub unsafe extern "ptx-kernel" fn replay_insert_rows(
     records: *mut u8,
     inserted: *const u64,
+    head: *const Head,
     rows_0: *const u8,
     rows_1: *const u8,
     rows_2: *const u8,
@@ -122,20 +126,21 @@ pub unsafe extern "ptx-kernel" fn replay_insert_rows(
     let half = (index_1d() / FANOUT as usize) as u32;
     let teams = teams.max(1);
     let (row, team) = (half / teams, half % teams);
-    if row >= n || n > capacity {
+    // SAFETY: the caller's.
+    if row >= n.min(capacity) || unsafe { (*head).refused } != 0 {
         return;
     }
-    let lanes = Lanes::of(team, teams);
+    let (lanes, skipped) = (Lanes::of(team, teams), n.saturating_sub(capacity));
     // SAFETY: the caller's.
-    let window = Window::new(capacity as usize, unsafe { *inserted });
+    let window = Window::new(capacity as usize, unsafe { *inserted } + u64::from(skipped));
     let slot = window.cursor + row as usize;
     let slot = if slot < capacity as usize { slot } else { slot - capacity as usize };
-    let record = records.wrapping_add(slot * stride as usize);
+    let (record, row) = (records.wrapping_add(slot * stride as usize), (skipped + row) as usize);
     macro_rules! each {
         ($($rows:ident $offset:ident $width:ident;)*) => {$(
             // SAFETY: a row of the column, and its place in this thread's record.
             unsafe {
-                let row = $rows.wrapping_add(row as usize * $width as usize);
+                let row = $rows.wrapping_add(row * $width as usize);
                 copy(Some(row), record.wrapping_add($offset as usize), $width, lanes);
             }
         )*};

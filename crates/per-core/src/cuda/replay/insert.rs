@@ -7,7 +7,6 @@ use crate::replay::column::Counted;
 use crate::replay::priority::check_priorities;
 use crate::replay::{NewItems as Policy, check};
 use crate::tree::MAX_CAPACITY;
-use gpu::kernels::replay::{Advance, NextSlots};
 use gpu::{Stream, View};
 
 impl PrioritizedReplay {
@@ -23,8 +22,8 @@ impl PrioritizedReplay {
         self.insert(stream, rows, n, None)
     }
 
-    /// [`insert_batch`](Self::insert_batch) with priorities (before alpha), (n). An item whose priority isn't finite and
-    /// `>= 0`, or whose power isn't finite, isn't there, and [`check`](Self::check) tells.
+    /// [`insert_batch`](Self::insert_batch) with priorities (before alpha), (n), finite and `>= 0`, as must be their powers. If one
+    /// isn't, nothing changes, and [`check`](Self::check) tells.
     ///
     /// # Errors
     /// As [`insert_batch`](Self::insert_batch), and [`LengthMismatch`](crate::replay::Error::LengthMismatch).
@@ -100,8 +99,7 @@ impl PrioritizedReplay {
         inserted
     }
 
-    /// Inserts rows that were checked, at most a capacity of them at a time: which is the same, since with that many none of
-    /// those before is left.
+    /// Inserts rows that were checked: priorities, rows, and what follows from them.
     fn insert(
         &mut self,
         stream: &Stream,
@@ -109,44 +107,18 @@ impl PrioritizedReplay {
         n: usize,
         priorities: Option<View<'_, f32>>,
     ) -> Result<(), Error> {
-        let capacity = self.config.capacity;
-        for first in (0..n).step_by(capacity) {
-            let m = capacity.min(n - first);
-            self.records.insert(stream, rows, (first, m), self.inserted.view())?;
-            let priorities = priorities.map(|priorities| priorities.slice(first..first + m)).transpose()?;
-            self.insert_items(stream, m, priorities)?;
-        }
-        Ok(())
-    }
-
-    /// Sets the priorities of the next m items, and counts them.
-    fn insert_items(&mut self, stream: &Stream, m: usize, priorities: Option<View<'_, f32>>) -> Result<(), Error> {
-        let Self { config, powers, raw, smallest, largest, inserted, insert_status, slots, .. } = self;
-        let capacity = config.capacity;
-        let slots = slots.room(stream.device(), m)?;
-        let next = NextSlots { inserted: inserted.view(), out: slots.view_mut().slice(0..m)?, capacity, m };
-        stream.launch(&next)?;
-        let slots = slots.view().slice(0..m)?;
-        let of_now = config.new_items == Policy::LargestNow && priorities.is_none();
-        if of_now || priorities.is_some() {
-            // The largest is that of the items that stay; and a slot whose new item can't be has none.
-            powers.remove_items(stream, raw.view_mut(), slots)?;
-        }
-        if of_now {
-            largest.refresh(stream, raw.view(), slots)?;
-        }
+        let largest_now = self.config.new_items == Policy::LargestNow && priorities.is_none();
         let new = NewItems {
-            raw: raw.view_mut(),
-            inserted: inserted.view(),
+            raw: self.raw.view_mut(),
+            inserted: self.inserted.view(),
             priorities,
-            largest: of_now.then(|| largest.key()),
-            status: insert_status,
-            m,
+            largest: largest_now.then_some(&self.largest),
+            status: &mut self.insert_status,
+            n,
         };
-        powers.insert_items(stream, new, config.alpha)?;
-        smallest.refresh(stream, powers.priorities()?, slots)?;
-        largest.refresh(stream, raw.view(), slots)?;
-        Ok(stream.launch(&Advance { counter: inserted.view_mut(), by: m as u64 })?)
+        self.powers.insert_items(stream, new, self.config.alpha)?;
+        self.records.insert(stream, rows, n, self.inserted.view(), self.powers.arrays().2)?;
+        self.follow(stream, None, n)
     }
 }
 

@@ -62,9 +62,11 @@ use rows::Records;
 /// updates can be replayed in a graph; to ask for it waits.
 ///
 /// # Launches
-/// A draw is one, with weights, rows and returns; without replacement it is two, since the draws themselves are made in rounds by
-/// a single block of threads, of which no other can know when they are done. An update is 5: slots of handles, priorities and
-/// sums, sums anew where needed, and the trees of the smallest and the largest. An insertion is those and one for each column.
+/// A draw is one, with weights, rows and returns; without replacement it is two, since the draws themselves are made in rounds
+/// by a single block of threads, of which no other can know when they are done. An update is two: priorities, and what follows
+/// from them, once all have been set (the sums, where they must be made anew; the trees of the smallest and the largest). An
+/// insertion is these and one for every 8 columns. Batches of more than 8,192 handles or priorities take one more, which looks
+/// for faults first.
 ///
 /// Memory: 17 bytes an item beside its rows.
 #[derive(Debug)]
@@ -85,12 +87,11 @@ pub struct PrioritizedReplay {
     inserted: Buffer<u64>,
     /// Handles so far whose items were gone.
     stale: Buffer<u64>,
-    /// Of handles, and of priorities of new items; that of updates is the tree's.
-    handles_status: Status,
+    /// Of removals, and of new items; that of updates is the tree's.
+    remove_status: Status,
     insert_status: Status,
     draws: Draws,
     beta: Buffer<f32>,
-    slots: Staging<u32>,
     priorities: Staging<f32>,
     handles: Staging<u64>,
     /// Rows of the host, of each column.
@@ -115,11 +116,10 @@ impl PrioritizedReplay {
             records,
             inserted: Buffer::zeroed(stream, 1)?,
             stale: Buffer::zeroed(stream, 1)?,
-            handles_status: Status::new(stream)?,
+            remove_status: Status::new(stream)?,
             insert_status: Status::new(stream)?,
             draws: Draws::new(stream, config.seed, config.stream, 0)?,
             beta: Buffer::from_slice(stream, &[1.0])?,
-            slots: Staging::default(),
             priorities: Staging::default(),
             handles: Staging::default(),
             rows: (0..columns.len()).map(|_| Staging::default()).collect(),
@@ -153,8 +153,8 @@ impl PrioritizedReplay {
         self.raw.view()
     }
 
-    /// What was wrong with what the device has been given since the last call: first with handles, then with new items'
-    /// priorities, then with TD errors; of each the first position. Waits.
+    /// What was wrong with what the device has been given since the last call, which has changed nothing: first with new items'
+    /// priorities, then with removals, then with updates (handles before TD errors); of each the first position. Waits.
     ///
     /// # Errors
     /// [`Error::UnknownHandle`]; [`InvalidPriority`](crate::replay::Error::InvalidPriority),
@@ -163,23 +163,26 @@ impl PrioritizedReplay {
     pub fn check(&mut self, stream: &Stream) -> Result<(), Error> {
         use crate::replay::Error::{InvalidPriority, InvalidTdError, PriorityOverflow};
         const UPDATE: &str = "PrioritizedReplay::update_priorities";
+        const REMOVE: &str = "PrioritizedReplay::remove";
         const INSERT: &str = "PrioritizedReplay::insert_batch_with_priorities";
-        if let Some(Fault::OutOfRange { position, .. } | Fault::Invalid { position, .. }) =
-            self.handles_status.take(stream)?
-        {
-            return Err(Error::UnknownHandle { operation: UPDATE, position });
-        }
         let overflow =
             |operation, position, value| PriorityOverflow { operation, position, value, alpha: self.config.alpha };
-        let (inserts, updates) = (self.insert_status.take(stream)?, self.powers.take_fault(stream)?);
-        Err(match (inserts, updates) {
-            (Some(Fault::Invalid { position, value }), _) if fixed::is_weight(value) => {
+        let inserts = self.insert_status.take(stream)?;
+        let (removals, updates) = (self.remove_status.take(stream)?, self.powers.take_fault(stream)?);
+        Err(match (inserts, removals, updates) {
+            (Some(Fault::Invalid { position, value }), ..) if fixed::is_weight(value) => {
                 overflow(INSERT, position, value)
             }
-            (Some(Fault::Invalid { position, value }), _) => InvalidPriority { operation: INSERT, position, value },
-            (_, Some(Fault::Invalid { position, value })) if value.is_finite() => overflow(UPDATE, position, value),
-            (_, Some(Fault::Invalid { position, value })) => InvalidTdError { operation: UPDATE, position, value },
-            // Slots are always below the capacity.
+            (Some(Fault::Invalid { position, value }), ..) => InvalidPriority { operation: INSERT, position, value },
+            (_, Some(Fault::OutOfRange { position, .. }), _) => {
+                return Err(Error::UnknownHandle { operation: REMOVE, position });
+            }
+            (.., Some(Fault::OutOfRange { position, .. })) => {
+                return Err(Error::UnknownHandle { operation: UPDATE, position });
+            }
+            (.., Some(Fault::Invalid { position, value })) if value.is_finite() => overflow(UPDATE, position, value),
+            (.., Some(Fault::Invalid { position, value })) => InvalidTdError { operation: UPDATE, position, value },
+            // New items have slots, and what is removed has no priority.
             _ => return Ok(()),
         }
         .into())

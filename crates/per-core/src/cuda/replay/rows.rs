@@ -5,6 +5,7 @@ use crate::replay::column::Counted;
 use crate::replay::{Column, Columns, Dtype, Element};
 use crate::tree::MAX_CAPACITY;
 use gpu::kernels::items::{COLUMNS_AT_ONCE, InsertRows};
+use gpu::kernels::tree::Head;
 use gpu::{Buffer, Stream, View};
 
 /// Rows of one column on the device.
@@ -33,12 +34,6 @@ impl<'a> Rows<'a> {
     pub(super) fn of_bytes(columns: &Columns, column: usize, bytes: View<'a, u8>) -> Option<Self> {
         let (_, dtype, width, _) = columns.iter().nth(column)?;
         Some(Self { column, dtype, width, elements: bytes.len() / dtype.size(), bytes })
-    }
-
-    /// Rows `first..first + n`.
-    fn part(&self, first: usize, n: usize) -> Result<View<'a, u8>, gpu::Error> {
-        let row = self.width * self.dtype.size();
-        self.bytes.slice(first * row..(first + n) * row)
     }
 }
 
@@ -153,26 +148,28 @@ impl Records {
         self.bytes.view_mut().write(stream, &own)
     }
 
-    /// Puts n rows of all columns, from number `first` on, into the slots from `inserted` on: a launch for every 8 columns. n
-    /// is at most the capacity.
+    /// Puts n rows of all columns into the slots from `inserted` on, of more than the capacity the last ones, unless `head` says
+    /// that the items were refused: a launch for every 8 columns.
     pub(super) fn insert(
         &mut self,
         stream: &Stream,
         rows: &[Rows<'_>],
-        (first, n): (usize, usize),
+        n: usize,
         inserted: View<'_, u64>,
+        head: View<'_, Head>,
     ) -> Result<(), Error> {
         for rows in rows.chunks(COLUMNS_AT_ONCE) {
             let mut parts = [(None, 0, 0); COLUMNS_AT_ONCE];
             for (part, rows) in parts.iter_mut().zip(rows) {
                 let Place { offset, width } = self.places[rows.column];
-                *part = (Some(rows.part(first, n)?), offset, width);
+                *part = (Some(rows.bytes), offset, width);
             }
-            let teams = teams(&self.places, n);
+            let teams = teams(&self.places, n.min(self.capacity));
             let [p0, p1, p2, p3, p4, p5, p6, p7] = parts;
             let kernel = InsertRows {
                 records: self.bytes.view_mut(),
                 inserted,
+                head,
                 rows_0: p0.0,
                 rows_1: p1.0,
                 rows_2: p2.0,

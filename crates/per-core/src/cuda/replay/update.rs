@@ -1,8 +1,8 @@
 //! Priorities of items that are there.
 
 use super::{Error, PrioritizedReplay};
+use crate::cuda::sum_tree::{Followers, Items};
 use crate::replay::check;
-use gpu::kernels::replay::Slots;
 use gpu::{Stream, View};
 
 impl PrioritizedReplay {
@@ -11,8 +11,7 @@ impl PrioritizedReplay {
     /// drawn (`u64::MAX`).
     ///
     /// `handles`: (m), as [`Batch::handles`](super::Batch::handles) of this or an earlier batch; `td_errors`: (m), finite.
-    /// What isn't, or has no finite power, is passed over, and [`check`](Self::check) tells; so it is with a handle that no
-    /// item has yet.
+    /// If one isn't, or has no finite power, or a handle is of no item so far, nothing changes, and [`check`](Self::check) tells.
     ///
     /// # Errors
     /// [`LengthMismatch`](crate::replay::Error::LengthMismatch), [`Error::Device`].
@@ -23,27 +22,26 @@ impl PrioritizedReplay {
         td_errors: View<'_, f32>,
     ) -> Result<(), Error> {
         check::len("PrioritizedReplay::update_priorities", "td_errors", handles.len(), td_errors.len())?;
-        self.find(stream, handles)?;
-        let Self { config, powers, raw, slots, .. } = self;
-        let slots = slots.room(stream.device(), handles.len())?.view().slice(0..handles.len())?;
-        powers.update_items(stream, Some(raw.view_mut()), slots, td_errors, (config.alpha, config.epsilon))?;
-        self.follow(stream, handles.len())
+        let Self { config, powers, raw, stale, inserted, .. } = self;
+        let (raw, stale, inserted) = (raw.view_mut(), stale.view_mut(), inserted.view());
+        let items = Items { raw, stale, numbers: handles, inserted };
+        powers.update_items(stream, items, td_errors, (config.alpha, config.epsilon))?;
+        self.follow(stream, Some(handles), handles.len())
     }
 
     /// Takes items out: they are never drawn again, and their handles do nothing. Their slots stay empty until the ring
     /// comes round.
     ///
-    /// `handles`: (m).
+    /// `handles`: (m). If one is of no item so far, nothing changes, and [`check`](Self::check) tells; of those for one item all
+    /// but one count as [`stale`](Self::stale).
     ///
     /// # Errors
     /// [`Error::Device`].
     pub fn remove(&mut self, stream: &Stream, handles: View<'_, u64>) -> Result<(), Error> {
-        self.find(stream, handles)?;
-        let Self { powers, raw, slots, .. } = self;
-        let slots = slots.room(stream.device(), handles.len())?.view().slice(0..handles.len())?;
-        powers.remove_items(stream, raw.view_mut(), slots)?;
-        powers.settle(stream)?;
-        self.follow(stream, handles.len())
+        let Self { powers, raw, stale, inserted, remove_status, .. } = self;
+        let (raw, stale, inserted) = (raw.view_mut(), stale.view_mut(), inserted.view());
+        powers.remove_items(stream, Items { raw, stale, numbers: handles, inserted }, remove_status)?;
+        self.follow(stream, Some(handles), handles.len())
     }
 
     /// [`update_priorities`](Self::update_priorities) with TD errors of the host. Waits.
@@ -71,28 +69,10 @@ impl PrioritizedReplay {
         updated
     }
 
-    /// Leaves the slots of handles in the replay's own.
-    fn find(&mut self, stream: &Stream, handles: View<'_, u64>) -> Result<(), Error> {
-        let m = handles.len();
-        let out = self.slots.room(stream.device(), m)?.view_mut().slice(0..m)?;
-        let kernel = Slots {
-            numbers: handles,
-            inserted: self.inserted.view(),
-            raw: self.raw.view(),
-            out,
-            stale: self.stale.view_mut(),
-            status: self.handles_status.word(),
-            capacity: self.config.capacity,
-            m,
-        };
-        Ok(stream.launch(&kernel)?)
-    }
-
-    /// Brings the trees of the smallest and the largest up to date with m slots.
-    fn follow(&mut self, stream: &Stream, m: usize) -> Result<(), Error> {
-        let Self { powers, raw, smallest, largest, slots, .. } = self;
-        let slots = slots.room(stream.device(), m)?.view().slice(0..m)?;
-        smallest.refresh(stream, powers.priorities()?, slots)?;
-        Ok(largest.refresh(stream, raw.view(), slots)?)
+    /// Brings sums and trees up to date after the priorities of these items, or of m new ones, have changed.
+    pub(super) fn follow(&mut self, stream: &Stream, handles: Option<View<'_, u64>>, m: usize) -> Result<(), Error> {
+        let Self { powers, raw, smallest, largest, inserted, .. } = self;
+        let followers = Followers { raw: raw.view(), smallest, largest, inserted: inserted.view_mut() };
+        Ok(powers.follow_items(stream, followers, handles, m)?)
     }
 }

@@ -2,99 +2,165 @@
 
 use super::SumTree;
 use crate::cuda::error::Error;
+use crate::cuda::extremes::{MaxTree, MinTree};
 use crate::cuda::status::{Fault, Status};
-use gpu::kernels::tree::{Head, Insert, Remove, Update};
+use gpu::kernels::items::{Follow, Insert, Remove, Update};
+use gpu::kernels::tree::{Head, passes};
 use gpu::{Stream, View, ViewMut};
+
+/// Items of a replay by their numbers.
+pub(in crate::cuda) struct Items<'a> {
+    /// (capacity), before alpha.
+    pub(in crate::cuda) raw: ViewMut<'a, f32>,
+    pub(in crate::cuda) stale: ViewMut<'a, u64>,
+    /// (m)
+    pub(in crate::cuda) numbers: View<'a, u64>,
+    pub(in crate::cuda) inserted: View<'a, u64>,
+}
 
 /// New items of a replay.
 pub(in crate::cuda) struct NewItems<'a> {
-    /// (capacity)
+    /// (capacity), before alpha.
     pub(in crate::cuda) raw: ViewMut<'a, f32>,
     pub(in crate::cuda) inserted: View<'a, u64>,
-    /// (m) before alpha; if there are none, all get the largest.
+    /// (n) before alpha; if there are none, all get the largest.
     pub(in crate::cuda) priorities: Option<View<'a, f32>>,
-    /// First key of a tree of largest priorities; without it the largest ever is meant.
-    pub(in crate::cuda) largest: Option<View<'a, u32>>,
+    /// Of the priorities of the items that are there; without it the largest ever is meant.
+    pub(in crate::cuda) largest: Option<&'a MaxTree>,
     pub(in crate::cuda) status: &'a mut Status,
-    pub(in crate::cuda) m: usize,
+    pub(in crate::cuda) n: usize,
+}
+
+/// What follows from the priorities of a replay's items.
+pub(in crate::cuda) struct Followers<'a> {
+    /// (capacity), before alpha.
+    pub(in crate::cuda) raw: View<'a, f32>,
+    pub(in crate::cuda) smallest: &'a mut MinTree,
+    pub(in crate::cuda) largest: &'a mut MaxTree,
+    pub(in crate::cuda) inserted: ViewMut<'a, u64>,
 }
 
 impl SumTree {
-    /// [`update_from_errors`](Self::update_from_errors) of items whose priorities before alpha are `raw`, with alpha and
-    /// epsilon.
+    /// Sets the priorities of items to `|td| + epsilon`, and their leaves to these to the power of alpha.
     pub(in crate::cuda) fn update_items(
         &mut self,
         stream: &Stream,
-        raw: Option<ViewMut<'_, f32>>,
-        indices: View<'_, u32>,
-        td_errors: View<'_, f32>,
-        (alpha, epsilon): (f32, f32),
+        items: Items<'_>,
+        td: View<'_, f32>,
+        (alpha, eps): (f32, f32),
     ) -> Result<(), Error> {
-        let kernel = Update {
-            leaves: self.leaves.view_mut(),
-            nodes: self.nodes.view_mut(),
-            head: self.head.view_mut(),
-            claims: self.claims.view_mut(),
-            raw,
-            status: self.status.word(),
-            indices,
-            td: td_errors,
-            capacity: self.capacity,
-            m: indices.len(),
-            alpha,
-            eps: epsilon,
-        };
-        // SAFETY: as in `update`.
-        unsafe { stream.launch_trusted(&kernel, None) }?;
-        self.settle(stream)
+        let Items { mut raw, mut stale, numbers, inserted } = items;
+        let m = numbers.len();
+        for pass in passes(m) {
+            let kernel = Update {
+                leaves: self.leaves.view_mut(),
+                nodes: self.nodes.view_mut(),
+                head: self.head.view_mut(),
+                claims: self.claims.view_mut(),
+                raw: raw.reborrow(),
+                stale: stale.reborrow(),
+                status: self.status.word(),
+                numbers,
+                inserted,
+                td,
+                capacity: self.capacity,
+                m,
+                pass,
+                alpha,
+                eps,
+            };
+            // SAFETY: as in `update`.
+            unsafe { stream.launch_trusted(&kernel, None) }?;
+        }
+        Ok(())
     }
 
-    /// Sets the leaves of a replay's new items: those of the slots from `inserted` on.
+    /// Takes items out.
+    pub(in crate::cuda) fn remove_items(
+        &mut self,
+        stream: &Stream,
+        items: Items<'_>,
+        status: &mut Status,
+    ) -> Result<(), Error> {
+        let Items { mut raw, mut stale, numbers, inserted } = items;
+        let m = numbers.len();
+        for pass in passes(m) {
+            let kernel = Remove {
+                leaves: self.leaves.view_mut(),
+                nodes: self.nodes.view_mut(),
+                head: self.head.view_mut(),
+                claims: self.claims.view_mut(),
+                raw: raw.reborrow(),
+                stale: stale.reborrow(),
+                status: status.word(),
+                numbers,
+                inserted,
+                capacity: self.capacity,
+                m,
+                pass,
+            };
+            // SAFETY: as in `update`.
+            unsafe { stream.launch_trusted(&kernel, None) }?;
+        }
+        Ok(())
+    }
+
+    /// Sets the leaves of new items: those of the slots from `inserted` on.
     pub(in crate::cuda) fn insert_items(
         &mut self,
         stream: &Stream,
         new: NewItems<'_>,
         alpha: f32,
     ) -> Result<(), Error> {
-        let NewItems { raw, inserted, priorities, largest, status, m } = new;
-        let kernel = Insert {
-            leaves: self.leaves.view_mut(),
-            nodes: self.nodes.view_mut(),
-            head: self.head.view_mut(),
-            claims: self.claims.view_mut(),
-            raw: Some(raw),
-            status: status.word(),
-            inserted,
-            priorities,
-            largest,
-            capacity: self.capacity,
-            m,
-            alpha,
-        };
-        // SAFETY: as in `update`.
-        unsafe { stream.launch_trusted(&kernel, None) }?;
-        self.settle(stream)
+        let NewItems { mut raw, inserted, priorities, largest, status, n } = new;
+        for pass in passes(n) {
+            let kernel = Insert {
+                leaves: self.leaves.view_mut(),
+                nodes: self.nodes.view_mut(),
+                head: self.head.view_mut(),
+                claims: self.claims.view_mut(),
+                raw: raw.reborrow(),
+                status: status.word(),
+                inserted,
+                priorities,
+                largest_keys: largest.map(MaxTree::keys),
+                capacity: self.capacity,
+                n,
+                pass,
+                alpha,
+            };
+            // SAFETY: as in `update`; the tree of the largest is one over `raw`.
+            unsafe { stream.launch_trusted(&kernel, None) }?;
+        }
+        Ok(())
     }
 
-    /// Takes items of a replay out. What changes the tree next settles it.
-    pub(in crate::cuda) fn remove_items(
+    /// Brings all up to date after one of these: after an insertion of m items without `numbers`, and counts them.
+    pub(in crate::cuda) fn follow_items(
         &mut self,
         stream: &Stream,
-        raw: ViewMut<'_, f32>,
-        indices: View<'_, u32>,
+        followers: Followers<'_>,
+        numbers: Option<View<'_, u64>>,
+        m: usize,
     ) -> Result<(), Error> {
-        let kernel = Remove {
-            leaves: self.leaves.view_mut(),
+        let Followers { raw, smallest, largest, inserted } = followers;
+        let (smallest_keys, smallest_first) = smallest.parts();
+        let (largest_keys, largest_first) = largest.parts();
+        let kernel = Follow {
+            leaves: self.leaves.view(),
             nodes: self.nodes.view_mut(),
             head: self.head.view_mut(),
-            claims: self.claims.view_mut(),
             raw,
-            status: self.status.word(),
-            indices,
+            smallest_keys,
+            smallest_first,
+            largest_keys,
+            largest_first,
+            numbers,
+            inserted,
             capacity: self.capacity,
-            m: indices.len(),
+            m,
         };
-        // SAFETY: as in `update`.
+        // SAFETY: as in `update`; keys are only compared.
         Ok(unsafe { stream.launch_trusted(&kernel, None) }?)
     }
 

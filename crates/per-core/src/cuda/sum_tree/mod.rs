@@ -12,11 +12,11 @@ use crate::tree::{check_batch, check_capacity, shown};
 use arith::fixed::{self, Scale};
 use arith::simd::Isa;
 use gpu::kernels::nodes_len;
-use gpu::kernels::tree::{Find, Head, Rebuild, Sample, SampleStratified, Set, Survey};
+use gpu::kernels::tree::{Find, Head, Rebuild, Sample, SampleStratified, Set, Survey, Update, passes};
 use gpu::{Buffer, Stream, View, ViewMut};
 
 pub use distinct::DistinctScratch;
-pub(super) use items::NewItems;
+pub(super) use items::{Followers, Items, NewItems};
 
 /// [`SumTree`](crate::SumTree) on a device: the same leaves, totals, scales and draws, bit for bit.
 ///
@@ -39,7 +39,8 @@ pub(super) use items::NewItems;
 /// ```
 ///
 /// # Launches
-/// An update is two: the first sets leaves and sums, in O(m log_16 capacity); the second makes all sums anew where the
+/// An update is two (three from 8,193 updates on: one looks for faults first): the first sets leaves and sums, in
+/// O(m log_16 capacity); the second makes all sums anew where the
 /// priorities have moved to a scale that the sums can't serve (as seldom as on the CPU), and otherwise ends at once. That
 /// is known only when all of the first have finished. A draw or a search is one.
 ///
@@ -53,6 +54,8 @@ pub struct SumTree {
     /// For each leaf the last update of it.
     claims: Buffer<u64>,
     status: Status,
+    /// Of searches.
+    searches: Status,
     indices: Staging<u32>,
     values: Staging<f32>,
 }
@@ -83,6 +86,7 @@ impl SumTree {
             head: Buffer::zeroed(stream, 1)?,
             claims: Buffer::zeroed(stream, capacity)?,
             status: Status::new(stream)?,
+            searches: Status::new(stream)?,
             indices: Staging::default(),
             values: Staging::default(),
         };
@@ -181,25 +185,28 @@ impl SumTree {
 
     /// Sets priority `indices[j]` to `values[j]` for each j in order: of those for one leaf the last counts.
     ///
-    /// `indices`: (m), each below the capacity, or [`NOTHING`](super::NOTHING); `values`: (m), finite and `>= 0`. What isn't
-    /// is passed over, and [`check`](Self::check) tells.
+    /// `indices`: (m), each below the capacity, or [`NOTHING`](super::NOTHING); `values`: (m), finite and `>= 0`. If one isn't,
+    /// nothing changes, and [`check`](Self::check) tells.
     ///
     /// # Errors
     /// [`Error::Gpu`], also where the lengths differ.
     pub fn update(&mut self, stream: &Stream, indices: View<'_, u32>, values: View<'_, f32>) -> Result<(), Error> {
-        let kernel = Set {
-            leaves: self.leaves.view_mut(),
-            nodes: self.nodes.view_mut(),
-            head: self.head.view_mut(),
-            claims: self.claims.view_mut(),
-            status: self.status.word(),
-            indices,
-            powers: values,
-            capacity: self.capacity,
-            m: indices.len(),
-        };
-        // SAFETY: the arrays are those of one tree, which its kernels alone have changed since they were zero.
-        unsafe { stream.launch_trusted(&kernel, None) }?;
+        for pass in passes(indices.len()) {
+            let kernel = Set {
+                leaves: self.leaves.view_mut(),
+                nodes: self.nodes.view_mut(),
+                head: self.head.view_mut(),
+                claims: self.claims.view_mut(),
+                status: self.status.word(),
+                indices,
+                powers: values,
+                capacity: self.capacity,
+                m: indices.len(),
+                pass,
+            };
+            // SAFETY: the arrays are those of one tree, which its kernels alone have changed since they were zero.
+            unsafe { stream.launch_trusted(&kernel, None) }?;
+        }
         self.settle(stream)
     }
 
@@ -217,7 +224,7 @@ impl SumTree {
     }
 
     /// Sets priority `indices[j]` to `(|td_errors[j]| + epsilon)^alpha`, otherwise as [`update`](Self::update): the powers of
-    /// [`PrioritizedReplay`](crate::PrioritizedReplay). An error that isn't finite, or whose power isn't, is passed over.
+    /// [`PrioritizedReplay`](crate::PrioritizedReplay). Errors must be finite, and have finite powers.
     ///
     /// # Errors
     /// [`Error::Setting`] unless alpha and epsilon are finite and at least 0; [`Error::Gpu`], also where the lengths differ.
@@ -234,7 +241,25 @@ impl SumTree {
                 return Err(Error::Setting { operation: "SumTree::update_from_errors", name, value });
             }
         }
-        self.update_items(stream, None, indices, td_errors, (alpha, epsilon))
+        for pass in passes(indices.len()) {
+            let kernel = Update {
+                leaves: self.leaves.view_mut(),
+                nodes: self.nodes.view_mut(),
+                head: self.head.view_mut(),
+                claims: self.claims.view_mut(),
+                status: self.status.word(),
+                indices,
+                td: td_errors,
+                capacity: self.capacity,
+                m: indices.len(),
+                pass,
+                alpha,
+                eps: epsilon,
+            };
+            // SAFETY: as in `update`.
+            unsafe { stream.launch_trusted(&kernel, None) }?;
+        }
+        self.settle(stream)
     }
 
     /// Sets all priorities. `priorities`: (capacity), finite and `>= 0`; what isn't becomes zero, and [`check`](Self::check)
@@ -261,20 +286,21 @@ impl SumTree {
 
     /// The leaf that holds each threshold, `prefix[i - 1] <= threshold < prefix[i]`, and its priority in fixed point.
     ///
-    /// `thresholds`: (m), each below the total, otherwise some leaf is found; `out`, `weights`: (m).
+    /// `thresholds`: (m), each below the total, otherwise [`NOTHING`](super::NOTHING) is found and [`check`](Self::check) tells;
+    /// `out`, `weights`: (m).
     ///
     /// # Errors
     /// [`Error::Gpu`], also where the lengths differ.
     pub fn search(
-        &self,
+        &mut self,
         stream: &Stream,
         thresholds: View<'_, u64>,
         out: ViewMut<'_, u32>,
         weights: ViewMut<'_, u64>,
     ) -> Result<(), Error> {
         let (leaves, nodes, head) = (self.leaves.view(), self.nodes.view(), self.head.view());
-        let (capacity, m) = (self.capacity, thresholds.len());
-        let kernel = Find { leaves, nodes, head, thresholds, out, weights, capacity, m };
+        let (capacity, m, status) = (self.capacity, thresholds.len(), self.searches.word());
+        let kernel = Find { leaves, nodes, head, thresholds, out, weights, status, capacity, m };
         // SAFETY: as in `update`.
         Ok(unsafe { stream.launch_trusted(&kernel, None) }?)
     }
@@ -322,23 +348,28 @@ impl SumTree {
         Ok(unsafe { stream.launch_trusted(&kernel, None) }?)
     }
 
-    /// What was wrong with batches on the device since the last call: the first position of all, and the index or value
-    /// there. Waits.
+    /// What was wrong with batches on the device since the last call: the first index out of range, or else the first value;
+    /// or else the first threshold. Waits.
     ///
     /// # Errors
     /// [`BatchIndexOutOfRange`](crate::Error::BatchIndexOutOfRange), [`InvalidWeight`](crate::Error::InvalidWeight) (of
     /// [`update_from_errors`](Self::update_from_errors) with the error, or if that is finite with `|td| + epsilon`);
-    /// [`Error::Gpu`].
+    /// [`Error::Threshold`]; [`Error::Gpu`].
     pub fn check(&mut self, stream: &Stream) -> Result<(), Error> {
         let (operation, count) = ("SumTree::update", self.capacity);
-        Err(match self.status.take(stream)? {
-            None => return Ok(()),
-            Some(Fault::OutOfRange { position, index }) => {
-                crate::Error::BatchIndexOutOfRange { operation, position, index, count }
+        let (updates, searches) = (self.status.take(stream)?, self.searches.take(stream)?);
+        Err(match (updates, searches) {
+            (None, None) => return Ok(()),
+            (Some(Fault::OutOfRange { position, index }), _) => {
+                crate::Error::BatchIndexOutOfRange { operation, position, index, count }.into()
             }
-            Some(Fault::Invalid { position, value }) => crate::Error::InvalidWeight { operation, position, value },
-        }
-        .into())
+            (Some(Fault::Invalid { position, value }), _) => {
+                crate::Error::InvalidWeight { operation, position, value }.into()
+            }
+            (None, Some(Fault::OutOfRange { position, .. } | Fault::Invalid { position, .. })) => {
+                Error::Threshold { operation: "SumTree::search", position }
+            }
+        })
     }
 
     /// Leaves, nodes and head, for kernels.
@@ -367,7 +398,7 @@ impl SumTree {
     }
 
     /// Makes the sums anew where that is needed.
-    pub(in crate::cuda) fn settle(&mut self, stream: &Stream) -> Result<(), Error> {
+    fn settle(&mut self, stream: &Stream) -> Result<(), Error> {
         let kernel = Rebuild {
             leaves: self.leaves.view(),
             nodes: self.nodes.view_mut(),
