@@ -4,8 +4,8 @@
 //! status: (1) u64, 0 at first: what is wrong first, and where. It is only ever raised, so that it is the same for every order
 //!         in which threads come.
 //!
-//!         bit  63       which fault: what is out of range comes before what is invalid, as on the host, which looks for the
-//!                       former first
+//!         bit  63       which fault: what is out of range, or no weight where others have no power, comes before what is
+//!                       invalid, as on the host, which looks for the former first
 //!         bits 32..63   2^31 - 1 - j, where j is the first such position: below 2^31 - 1, so this isn't 0
 //!         bits 0..32    the value that is at fault
 //! ```
@@ -18,7 +18,9 @@ pub enum Fault {
     /// This index isn't below the number of items, no item has this number (its low half), or this threshold (its low half)
     /// isn't below the total.
     OutOfRange(u32),
-    /// This priority, weight or TD error isn't finite (and >= 0), or its power isn't finite.
+    /// This priority of a new item isn't finite and >= 0.
+    NoWeight(f32),
+    /// This weight or TD error isn't finite (and >= 0), or the power of this or of a new item's priority isn't finite.
     Invalid(f32),
 }
 
@@ -30,6 +32,7 @@ pub enum Fault {
 pub unsafe fn report(status: *mut u64, fault: Fault, j: u32) {
     let (kind, value) = match fault {
         Fault::OutOfRange(index) => (1, index),
+        Fault::NoWeight(value) => (1, value.to_bits()),
         Fault::Invalid(value) => (0, value.to_bits()),
     };
     // Counts are below 2^31.

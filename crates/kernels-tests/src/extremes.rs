@@ -54,4 +54,32 @@ impl Extremes {
         let args = [&args[..], &[Arg::U32(self.capacity as u32)]].concat();
         bench.run(&kernel, 256 * self.capacity.div_ceil(4096), 256, &args)
     }
+
+    /// Keys as they are defined: the smaller wins, `u32::MAX` is none.
+    pub fn key(&self, priority: f32) -> u32 {
+        match self.order {
+            _ if !priority.is_finite() || priority <= 0.0 => u32::MAX,
+            "min" => priority.to_bits() - 1,
+            _ => !priority.to_bits(),
+        }
+    }
+
+    /// That every key is the lowest below it.
+    ///
+    /// # Panics
+    /// Where it isn't.
+    pub fn check(&self, bench: &Bench, leaves: &[f32]) {
+        let mut below: Vec<u32> = leaves.iter().map(|&leaf| self.key(leaf)).collect();
+        let keys = bench.read(&self.keys);
+        let mut start = 0;
+        for elements in levels(leaves.len().div_ceil(16)) {
+            below = below.chunks(16).map(|keys| *keys.iter().min().unwrap()).collect();
+            let level = &keys[start..start + elements.next_multiple_of(16)];
+            assert_eq!(level[..elements], below, "{}", self.order);
+            assert!(level[elements..].iter().all(|&key| key == u32::MAX));
+            start += level.len();
+        }
+        assert_eq!(start, keys.len());
+        assert_eq!(bench.read(&self.first), [*below.iter().min().unwrap()], "{}", self.order);
+    }
 }

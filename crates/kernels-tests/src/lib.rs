@@ -3,12 +3,14 @@
 
 mod cdf;
 mod extremes;
+mod items;
 mod replay;
 pub mod table;
 mod tree;
 
 pub use cdf::{CdfHead, DeviceCdf};
 pub use extremes::Extremes;
+pub use items::{DeviceItems, NewItems};
 pub use replay::DeviceReplay;
 pub use tree::{DeviceTree, Head, levels};
 

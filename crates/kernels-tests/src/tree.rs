@@ -1,8 +1,10 @@
 //! A tree of sums on a device.
 
-use crate::{Arg, Bench, Buffer};
+use crate::{Arg, Bench, Buffer, assert_bits};
+use arith::fixed::Scale;
 use bytemuck::{Pod, Zeroable};
 use cuda_emu::{Counters, LaunchError};
+use per_core::SumTree;
 
 /// `kernels_gpu::tree::Head`.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
@@ -96,12 +98,22 @@ impl DeviceTree {
         tree
     }
 
+    /// A tree for a replay without items.
+    ///
+    /// # Panics
+    /// Where the emulator reports something.
+    pub fn without_items(capacity: usize) -> Self {
+        let tree = Self::new(&vec![0.0; capacity]);
+        tree.bench.write(&tree.raw, &vec![-1.0; capacity]);
+        tree
+    }
+
     fn survey(&self) {
         let args = [(&self.leaves).into(), (&self.head).into(), (&self.status).into(), self.size()];
         self.bench.run("seg_tree_survey_f32", self.capacity.div_ceil(16), 256, &args);
     }
 
-    fn size(&self) -> Arg {
+    pub(crate) fn size(&self) -> Arg {
         Arg::U32(self.capacity as u32)
     }
 
@@ -205,5 +217,41 @@ impl DeviceTree {
         let sizes = [self.size(), Arg::U32(m as u32), Arg::U32(0), Arg::U64(seed), Arg::U64(stream)];
         self.bench.run("seg_tree_sample_distinct_f32", 1, width, &[&tree[..], &arrays, &sizes].concat());
         (self.bench.read(&out), self.bench.read(&weights))
+    }
+
+    /// That every sum is that of what lies below it at the stored scale, and that all that is shown is the host's.
+    ///
+    /// # Panics
+    /// Where it isn't.
+    pub fn check(&self, host: &SumTree) {
+        let head = self.head();
+        let mut expected = vec![0.0; self.capacity];
+        host.copy_priorities(&mut expected).unwrap();
+        let leaves = self.bench.read(&self.leaves);
+        assert_bits("leaves", &leaves[..self.capacity], &expected);
+        assert!(leaves[self.capacity..].iter().all(|&leaf| leaf.to_bits() == 0));
+        assert_eq!(head.done, 0);
+        assert_eq!(head.bins.iter().sum::<u32>() as usize, self.capacity);
+        assert_eq!(self.capacity - head.bins[0] as usize, host.positive());
+        assert_eq!(Scale::below(head.shown, self.capacity as u32), host.scale());
+        assert_eq!(head.ready, 1);
+        // Leaves are multiples of both units: so sums at the host's scale are shifted ones.
+        let scale = host.scale();
+        let mut below: Vec<u64> = leaves.iter().map(|&leaf| scale.quantize(leaf)).collect();
+        assert_eq!(below.iter().sum::<u64>(), host.total());
+        let shift = head.total.leading_zeros() as i32 - host.total().leading_zeros() as i32;
+        let reveal = |sum: u64| if shift >= 0 { sum << shift } else { sum >> -shift };
+        assert_eq!(reveal(head.total), host.total());
+        let nodes = self.bench.read(&self.nodes);
+        let mut start = 0;
+        for elements in levels(self.capacity.div_ceil(16)) {
+            below = below.chunks(16).map(|parts| parts.iter().sum()).collect();
+            assert_eq!(below.len(), elements);
+            let level = &nodes[start..start + elements.next_multiple_of(16)];
+            assert_eq!(level[..elements].iter().map(|&sum| reveal(sum)).collect::<Vec<_>>(), below);
+            assert!(level[elements..].iter().all(|&sum| sum == 0));
+            start += level.len();
+        }
+        assert_eq!(start, nodes.len());
     }
 }

@@ -1,42 +1,17 @@
 //! Trees of smallest and largest priorities on the device.
 
 use arith::random::Stream;
-use kernels_tests::{Bench, Buffer, Extremes, levels};
+use kernels_tests::{Bench, Buffer, Extremes};
 use per_core::{MaxTree, MinTree};
 use std::num::NonZero;
 
 const CAPACITIES: [usize; 10] = [1, 2, 15, 16, 17, 255, 256, 257, 4097, 70_000];
 
-/// Keys as they are defined: the smaller wins, `u32::MAX` is none.
-fn key(order: &str, priority: f32) -> u32 {
-    match order {
-        _ if priority.is_nan() || priority <= 0.0 => u32::MAX,
-        "min" => priority.to_bits() - 1,
-        _ => !priority.to_bits(),
-    }
-}
-
-/// That every key is the lowest below it.
-fn check(bench: &Bench, tree: &Extremes, leaves: &[f32]) {
-    let mut below: Vec<u32> = leaves.iter().map(|&leaf| key(tree.order, leaf)).collect();
-    let keys = bench.read(&tree.keys);
-    let mut start = 0;
-    for elements in levels(leaves.len().div_ceil(16)) {
-        below = below.chunks(16).map(|keys| *keys.iter().min().unwrap()).collect();
-        let level = &keys[start..start + elements.next_multiple_of(16)];
-        assert_eq!(level[..elements], below, "{}", tree.order);
-        assert!(level[elements..].iter().all(|&key| key == u32::MAX));
-        start += level.len();
-    }
-    assert_eq!(start, keys.len());
-    assert_eq!(bench.read(&tree.first), [*below.iter().min().unwrap()], "{}", tree.order);
-}
-
 fn both(bench: &Bench, capacity: usize) -> [Extremes; 2] {
     ["min", "max"].map(|order| Extremes::new(bench, order, capacity))
 }
 
-/// Few different ones, so that the first of many goes and comes; absent ones and zeros among them.
+/// Few different ones, so that the first of many goes and comes; absent ones, zeros and what is no priority among them.
 fn priority(word: u32) -> f32 {
     match word % 16 {
         0 => 0.0,
@@ -44,6 +19,9 @@ fn priority(word: u32) -> f32 {
         2 => -1.0,
         3 => f32::MAX,
         4 => f32::from_bits(1),
+        5 => f32::NAN,
+        6 => f32::INFINITY,
+        7 => -f32::NAN,
         k => (k / 2) as f32,
     }
 }
@@ -74,10 +52,15 @@ fn refreshed_trees_are_those_of_the_leaves_in_every_order() {
             bench.options.threads = NonZero::new(1 + round % 3);
             for tree in &trees {
                 tree.refresh(&bench, &on_device, &indices, [32, 128, 512][round % 3]);
-                check(&bench, tree, &leaves);
+                tree.check(&bench, &leaves);
             }
         }
     }
+}
+
+/// What the host takes in its place.
+fn valid(priority: f32) -> f32 {
+    if priority.is_finite() { priority.max(0.0) } else { 0.0 }
 }
 
 #[test]
@@ -90,7 +73,7 @@ fn firsts_are_those_of_the_host() {
     let mut leaves = vec![0.0; capacity];
     for round in 0..20 {
         let indices: Vec<_> = (0..40).map(|j| stream.bounded(1000 * round + j, capacity as u64) as u32).collect();
-        let values: Vec<_> = (0..40).map(|j| priority(stream.word(5000 * round + j)).max(0.0)).collect();
+        let values: Vec<_> = (0..40).map(|j| valid(priority(stream.word(5000 * round + j)))).collect();
         for (&at, &value) in indices.iter().zip(&values) {
             leaves[at as usize] = value;
         }
@@ -101,8 +84,8 @@ fn firsts_are_those_of_the_host() {
             tree.refresh(&bench, &on_device, &indices, 64);
         }
         let [smallest, largest] = trees.each_ref().map(|tree| bench.read(&tree.first)[0]);
-        assert_eq!(min.min().map(|p| key("min", p)), Some(smallest));
-        assert_eq!(max.max().map(|p| key("max", p)), Some(largest));
+        assert_eq!(min.min().map(|p| trees[0].key(p)), Some(smallest));
+        assert_eq!(max.max().map(|p| trees[1].key(p)), Some(largest));
     }
 }
 
@@ -117,7 +100,7 @@ fn rebuilt_trees_are_those_of_the_leaves() {
             for tree in both(&bench, capacity) {
                 for _ in 0..2 {
                     tree.rebuild(&bench, &on_device);
-                    check(&bench, &tree, &leaves);
+                    tree.check(&bench, &leaves);
                 }
             }
         }
@@ -142,7 +125,7 @@ fn siblings_that_change_together_are_all_seen() {
         bench.options.threads = NonZero::new(2);
         for tree in &trees {
             tree.refresh(&bench, &on_device, &indices, if round % 2 == 0 { 1024 } else { 64 });
-            check(&bench, tree, &leaves);
+            tree.check(&bench, &leaves);
         }
     }
 }

@@ -665,6 +665,39 @@ fn a_batch_with_a_fault_changes_nothing_and_is_told() {
 }
 
 #[test]
+fn what_the_cpu_says_first_is_told_and_then_the_rest() {
+    // The power of the largest float is infinite, and so is its sum with this epsilon.
+    let config = Config { alpha: 1.5, epsilon: 1e38, ..Config::new(30) };
+    let mut both = Both::new(stream(), config, Ends::default(), (1, 4));
+    both.insert(20, 1, true, false);
+    let numbers = [1_u64, 2, 3, 4];
+    let (handles, at) = (numbers.map(Handle::from_number), upload(&both.stream, &numbers));
+    for errors in [[1.0, -f32::MAX, f32::NAN, 2.0], [1.0, 2.0, f32::NAN, f32::MAX], [1.0, 2.0, 3.0, 1e37]] {
+        let of = upload(&both.stream, &errors);
+        both.device.update_priorities(&both.stream, at.view(), of.view()).unwrap();
+        let expected = both.host.update_priorities(&handles, &errors).unwrap_err().to_string();
+        assert_eq!(told(&mut both), expected);
+        both.check();
+    }
+    for given in [[f32::MAX, 1.0, -1.0], [1.0, f32::MAX, 1e38], [f32::MAX, f32::INFINITY, f32::NAN]] {
+        let items = both.items(3, 3);
+        let (on_device, priorities) = (items.upload(&both.stream), upload(&both.stream, &given));
+        let rows = on_device.rows(both.row);
+        both.device.insert_batch_with_priorities(&both.stream, &rows, priorities.view()).unwrap();
+        let of = upload(&both.stream, &[1.0, 1.0, 1.0, f32::NAN]);
+        both.device.update_priorities(&both.stream, at.view(), of.view()).unwrap();
+        let unknown = upload(&both.stream, &[1_u64, 20]);
+        both.device.remove(&both.stream, unknown.view()).unwrap();
+        let expected = both.host.insert_batch_with_priorities(&items.rows(both.row), &given).unwrap_err().to_string();
+        assert_eq!(told(&mut both), expected);
+        assert!(told(&mut both).starts_with("PrioritizedReplay::remove"));
+        let expected = both.host.update_priorities(&handles, &[1.0, 1.0, 1.0, f32::NAN]).unwrap_err().to_string();
+        assert_eq!(told(&mut both), expected);
+        both.check();
+    }
+}
+
+#[test]
 fn handles_that_are_removed_twice_are_late() {
     let mut both = filled(30);
     for numbers in [[3, 5, 3, 29, 3], [5, 6, 7, 6, 8]] {

@@ -15,6 +15,8 @@ const EPSILON: f32 = 1e-3;
 #[derive(Clone, Debug)]
 enum Step {
     Set(Vec<(u32, f32)>),
+    /// A batch in which the index or the value is faulty at some positions, if there are any of these.
+    Faulty(Vec<(u32, f32)>, Vec<(usize, bool)>),
     SetFromHost(Vec<(u32, f32)>),
     Errors(Vec<(u32, f32)>),
     Rebuild(u64),
@@ -31,6 +33,8 @@ fn programs() -> impl Strategy<Value = (usize, Vec<Step>)> {
     let errors = || prop::collection::vec((prop_oneof![0..4_u32, any::<u32>()], -5.0_f32..5.0), 0..150);
     let step = prop_oneof![
         4 => batch().prop_map(Step::Set),
+        2 => (batch(), prop::collection::vec((0..150_usize, any::<bool>()), 0..3))
+            .prop_map(|(batch, faults)| Step::Faulty(batch, faults)),
         1 => batch().prop_map(Step::SetFromHost),
         4 => errors().prop_map(Step::Errors),
         1 => any::<u64>().prop_map(Step::Rebuild),
@@ -75,6 +79,20 @@ impl Both {
                 let (at, of) = (upload(stream, &indices), upload(stream, &values));
                 self.device.update(stream, at.view(), of.view()).unwrap();
                 self.host.update(&indices, &values).unwrap();
+            }
+            Step::Faulty(batch, faults) => {
+                let (mut indices, mut values) = self.batch(batch);
+                for &(j, of_index) in faults.iter().filter(|(j, _)| *j < batch.len()) {
+                    if of_index {
+                        indices[j] = self.device.capacity() as u32 + j as u32;
+                    } else {
+                        values[j] = [f32::NAN, -1.0, f32::INFINITY][j % 3];
+                    }
+                }
+                let (at, of) = (upload(stream, &indices), upload(stream, &values));
+                self.device.update(stream, at.view(), of.view()).unwrap();
+                let said = self.host.update(&indices, &values).map_err(|error| Error::from(error).to_string());
+                assert_eq!(self.device.check(stream).map_err(|error| error.to_string()), said);
             }
             Step::SetFromHost(batch) => {
                 let (indices, values) = self.batch(batch);
@@ -298,7 +316,7 @@ fn a_batch_with_a_fault_changes_nothing_and_is_told() {
 fn errors_that_have_no_power_are_told_as_they_came() {
     let mut both = Both::new(stream(), 10);
     let at = upload(&both.stream, &[2_u32, 1]);
-    for (td, alpha, told) in [(f32::NEG_INFINITY, 0.6, f32::NEG_INFINITY), (-f32::MAX, 2.0, f32::MAX)] {
+    for (td, alpha, told) in [(f32::NEG_INFINITY, 0.6, f32::NEG_INFINITY), (-f32::MAX, 2.0, -f32::MAX)] {
         let of = upload(&both.stream, &[0.0, td]);
         both.device.update_from_errors(&both.stream, at.view(), of.view(), alpha, 0.0).unwrap();
         let expected = per_core::Error::InvalidWeight { operation: "SumTree::update", position: 1, value: told };

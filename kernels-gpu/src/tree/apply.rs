@@ -100,11 +100,10 @@ impl Given {
         Self { priority, told: priority }
     }
 
-    /// `|td| + eps`. If the TD error isn't finite, it is what is told.
+    /// `|td| + eps`. The TD error is what is told: which of both is at fault follows from it.
     #[inline(always)]
     pub(super) fn of_error(td: f32, eps: f32) -> Self {
-        let priority = td.abs() + eps;
-        Self { priority, told: if td.is_finite() { priority } else { td } }
+        Self { priority: td.abs() + eps, told: td }
     }
 }
 
@@ -122,17 +121,18 @@ pub(super) enum Change {
 }
 
 impl Change {
-    /// Whether a priority can be.
+    /// What is wrong with a priority.
     #[inline(always)]
-    fn allows(self, given: Given) -> bool {
-        match self {
-            // No power up to 1 of a finite number is above that number and 1.
-            Self::Update(alpha) | Self::Insert(alpha) => {
-                is_weight(given.priority) && (alpha <= 1.0 || is_weight(power(given.priority, alpha)))
-            }
-            Self::Set => is_weight(given.priority),
-            Self::Remove => true,
-        }
+    fn fault(self, Given { priority, told }: Given) -> Option<Fault> {
+        // No power up to 1 of a finite number is above that number and 1.
+        let overflows = |alpha: f32| !(0.0..=1.0).contains(&alpha) && !is_weight(power(priority, alpha));
+        let wrong = match self {
+            Self::Insert(_) if !is_weight(priority) => return Some(Fault::NoWeight(told)),
+            Self::Update(alpha) | Self::Insert(alpha) => !is_weight(priority) || overflows(alpha),
+            Self::Set => !is_weight(priority),
+            Self::Remove => false,
+        };
+        wrong.then_some(Fault::Invalid(told))
     }
 
     /// The priority before alpha and the leaf. + 0 makes +0 of -0.
@@ -190,10 +190,7 @@ pub(super) unsafe fn update(
     let fault = |j: u32| match target(j) {
         Target::Unknown(value) => Some(Fault::OutOfRange(value)),
         Target::Nothing => None,
-        _ => {
-            let given = given(j);
-            if change.allows(given) { None } else { Some(Fault::Invalid(given.told)) }
-        }
+        _ => change.fault(given(j)),
     };
     // SAFETY: all threads of the block come here.
     let refused = if pass.0 == Pass::APPLY { judged } else { unsafe { look(tree, m, pass, fault) } };
@@ -351,6 +348,10 @@ unsafe fn place(
         // The number of the launch's update. Others are those of launches that should have come before or after this one.
         let Some(own) = claim.checked_sub(before + 1).filter(|&own| own < u64::from(m)) else { return changes };
         let new = change.apply(given(own as u32));
+        // Nor can it be wrong, unless such a launch has changed the batch, or the verdict, since it was looked at.
+        if !is_weight(new.power) {
+            return changes;
+        }
         // SAFETY: below the capacity; only atomic operations access leaves, and `raw` where there is one.
         let old = unsafe { exchange(leaves.add(index), new.power) };
         changes.difference =

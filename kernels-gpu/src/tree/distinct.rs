@@ -93,7 +93,8 @@ pub unsafe extern "ptx-kernel" fn seg_tree_sample_distinct_f32(
     seed: u64,
     stream: u64,
 ) {
-    if block_idx_x() != 0 {
+    // Without draws no barrier would lie between the reads of the position and its write.
+    if block_idx_x() != 0 || m == 0 {
         return;
     }
     let tree = Tree { leaves, nodes, head, capacity };

@@ -7,7 +7,8 @@
 //! first:  (1) u32, the lowest key of all, u32::MAX where no priority is above zero
 //! ```
 //!
-//! Keys are those of `crates/per-core/src/tree/order.rs`: for the smallest priority `bits - 1`, for the largest `!bits`.
+//! Keys are those of `crates/per-core/src/tree/order.rs`: for the smallest priority `bits - 1`, for the largest `!bits`. What isn't
+//! finite and above zero counts as none; the leaves' owner has told of it, if it looks.
 
 use super::order::{Ascending, Descending, NONE, Order};
 use crate::blocks::FANOUT;
@@ -29,6 +30,12 @@ pub(super) fn largest(key: u32) -> f32 {
     if key == NONE { 0.0 } else { Descending::priority(key) }
 }
 
+/// The key of a leaf.
+#[inline(always)]
+fn key<O: Order>(leaf: f32) -> u32 {
+    O::key(if leaf < f32::INFINITY { leaf } else { 0.0 })
+}
+
 /// The lowest key of an order.
 #[derive(Clone, Copy)]
 struct Lowest<O>(PhantomData<O>);
@@ -39,7 +46,7 @@ impl<O: Order> Law for Lowest<O> {
 
     #[inline(always)]
     fn of(self, leaf: f32) -> u32 {
-        O::key(leaf)
+        key::<O>(leaf)
     }
 
     #[inline(always)]
@@ -85,7 +92,7 @@ impl<O: Order> Tree<O> {
         let mut elements = self.capacity.div_ceil(FANOUT);
         let i = at * FANOUT + child;
         // SAFETY: below the capacity.
-        let key = if climbs && i < self.capacity { O::key(unsafe { *self.leaves.add(i as usize) }) } else { NONE };
+        let key = if climbs && i < self.capacity { key::<O>(unsafe { *self.leaves.add(i as usize) }) } else { NONE };
         // SAFETY: all lanes come here.
         let lowest = unsafe { join_lanes::<Lowest<O>>(key, FANOUT) };
         // SAFETY: as above; there is such an element.
@@ -222,7 +229,7 @@ unsafe fn lowest_in(raw: *const f32, keys: *const u32, capacity: u32, (mut low, 
         if beside && at >= low && at < high {
             // SAFETY: below the level's elements.
             lowest = lowest.min(unsafe {
-                if leaves { Descending::key(*raw.add(at as usize)) } else { load_u32(keys.add(start + at as usize)) }
+                if leaves { key::<Descending>(*raw.add(at as usize)) } else { load_u32(keys.add(start + at as usize)) }
             });
         }
         if !leaves {

@@ -51,12 +51,12 @@ pub(super) const UPDATES: Block = Block::Any { usual: 256, most: 1024 };
 
 /// The passes of `m` updates, which take a launch each: one that looks and applies, or, where every block's look at the whole
 /// batch would take long, one that looks and one that applies.
-pub fn passes(m: usize) -> impl Iterator<Item = usize> {
+pub fn passes(m: usize) -> &'static [usize] {
     const LONG: usize = 8192;
-    let (looks_and_applies, looks, applies) = (0, 1, 2);
-    if m > LONG { [looks, applies] } else { [looks_and_applies, looks_and_applies] }
-        .into_iter()
-        .skip(usize::from(m <= LONG))
+    const BOTH: usize = 0;
+    const LOOK: usize = 1;
+    const APPLY: usize = 2;
+    if m > LONG { &[LOOK, APPLY] } else { &[BOTH] }
 }
 
 /// Elements of `leaves`.

@@ -2,10 +2,10 @@
 
 use gpu::{Buffer, Error, Stream, ViewMut};
 
-/// What is wrong first: what is out of range comes before what is invalid.
+/// What is wrong first: what is out of range comes before what is invalid, wherever both are.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Fault {
-    /// An index that isn't one, or the low half of a threshold.
+    /// An index that isn't one, the low half of a number or threshold, or the bits of a new item's priority that is no weight.
     OutOfRange { position: usize, index: u32 },
     /// A float that can't be.
     Invalid { position: usize, value: f32 },

@@ -51,7 +51,6 @@ use super::staging::Staging;
 use super::status::{Fault, Status};
 use super::sum_tree::SumTree;
 use crate::replay::{ABSENT, Columns, Config, check};
-use arith::fixed;
 use gpu::kernels::items::Ring;
 use gpu::{Buffer, Stream, View};
 use rows::Records;
@@ -154,7 +153,8 @@ impl PrioritizedReplay {
     }
 
     /// What was wrong with what the device has been given since the last call, which has changed nothing: first with new items'
-    /// priorities, then with removals, then with updates (handles before TD errors); of each the first position. Waits.
+    /// priorities, then with removals, then with updates; of each what the CPU would say first of all batches together. Until it
+    /// is `Ok` a further call tells more. Waits.
     ///
     /// # Errors
     /// [`Error::UnknownHandle`]; [`InvalidPriority`](crate::replay::Error::InvalidPriority),
@@ -162,29 +162,33 @@ impl PrioritizedReplay {
     /// [`PriorityOverflow`](crate::replay::Error::PriorityOverflow); [`Error::Device`].
     pub fn check(&mut self, stream: &Stream) -> Result<(), Error> {
         use crate::replay::Error::{InvalidPriority, InvalidTdError, PriorityOverflow};
-        const UPDATE: &str = "PrioritizedReplay::update_priorities";
-        const REMOVE: &str = "PrioritizedReplay::remove";
-        const INSERT: &str = "PrioritizedReplay::insert_batch_with_priorities";
-        let overflow =
-            |operation, position, value| PriorityOverflow { operation, position, value, alpha: self.config.alpha };
-        let inserts = self.insert_status.take(stream)?;
-        let (removals, updates) = (self.remove_status.take(stream)?, self.powers.take_fault(stream)?);
-        Err(match (inserts, removals, updates) {
-            (Some(Fault::Invalid { position, value }), ..) if fixed::is_weight(value) => {
-                overflow(INSERT, position, value)
+        let Config { alpha, epsilon, .. } = self.config;
+        let operation = "PrioritizedReplay::insert_batch_with_priorities";
+        match self.insert_status.take(stream)? {
+            None => {}
+            // What is no weight, and comes first.
+            Some(Fault::OutOfRange { position, index }) => {
+                return Err(InvalidPriority { operation, position, value: f32::from_bits(index) }.into());
             }
-            (Some(Fault::Invalid { position, value }), ..) => InvalidPriority { operation: INSERT, position, value },
-            (_, Some(Fault::OutOfRange { position, .. }), _) => {
-                return Err(Error::UnknownHandle { operation: REMOVE, position });
+            Some(Fault::Invalid { position, value }) => {
+                return Err(PriorityOverflow { operation, position, value, alpha }.into());
             }
-            (.., Some(Fault::OutOfRange { position, .. })) => {
-                return Err(Error::UnknownHandle { operation: UPDATE, position });
-            }
-            (.., Some(Fault::Invalid { position, value })) if value.is_finite() => overflow(UPDATE, position, value),
-            (.., Some(Fault::Invalid { position, value })) => InvalidTdError { operation: UPDATE, position, value },
-            // New items have slots, and what is removed has no priority.
-            _ => return Ok(()),
         }
-        .into())
+        // What is removed has no priority.
+        if let Some(Fault::OutOfRange { position, .. } | Fault::Invalid { position, .. }) =
+            self.remove_status.take(stream)?
+        {
+            return Err(Error::UnknownHandle { operation: "PrioritizedReplay::remove", position });
+        }
+        let operation = "PrioritizedReplay::update_priorities";
+        match self.powers.take_fault(stream)? {
+            None => Ok(()),
+            Some(Fault::OutOfRange { position, .. }) => Err(Error::UnknownHandle { operation, position }),
+            Some(Fault::Invalid { position, value }) if value.is_finite() => {
+                let value = value.abs() + epsilon;
+                Err(PriorityOverflow { operation, position, value, alpha }.into())
+            }
+            Some(Fault::Invalid { position, value }) => Err(InvalidTdError { operation, position, value }.into()),
+        }
     }
 }

@@ -51,7 +51,7 @@ impl SumTree {
     ) -> Result<(), Error> {
         let Items { mut raw, mut stale, numbers, inserted } = items;
         let m = numbers.len();
-        for pass in passes(m) {
+        for &pass in passes(m) {
             let kernel = Update {
                 leaves: self.leaves.view_mut(),
                 nodes: self.nodes.view_mut(),
@@ -84,7 +84,7 @@ impl SumTree {
     ) -> Result<(), Error> {
         let Items { mut raw, mut stale, numbers, inserted } = items;
         let m = numbers.len();
-        for pass in passes(m) {
+        for &pass in passes(m) {
             let kernel = Remove {
                 leaves: self.leaves.view_mut(),
                 nodes: self.nodes.view_mut(),
@@ -113,7 +113,7 @@ impl SumTree {
         alpha: f32,
     ) -> Result<(), Error> {
         let NewItems { mut raw, inserted, priorities, largest, status, n } = new;
-        for pass in passes(n) {
+        for &pass in passes(n) {
             let kernel = Insert {
                 leaves: self.leaves.view_mut(),
                 nodes: self.nodes.view_mut(),

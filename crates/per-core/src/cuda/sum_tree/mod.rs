@@ -191,7 +191,7 @@ impl SumTree {
     /// # Errors
     /// [`Error::Gpu`], also where the lengths differ.
     pub fn update(&mut self, stream: &Stream, indices: View<'_, u32>, values: View<'_, f32>) -> Result<(), Error> {
-        for pass in passes(indices.len()) {
+        for &pass in passes(indices.len()) {
             let kernel = Set {
                 leaves: self.leaves.view_mut(),
                 nodes: self.nodes.view_mut(),
@@ -241,7 +241,7 @@ impl SumTree {
                 return Err(Error::Setting { operation: "SumTree::update_from_errors", name, value });
             }
         }
-        for pass in passes(indices.len()) {
+        for &pass in passes(indices.len()) {
             let kernel = Update {
                 leaves: self.leaves.view_mut(),
                 nodes: self.nodes.view_mut(),
@@ -349,27 +349,28 @@ impl SumTree {
     }
 
     /// What was wrong with batches on the device since the last call: the first index out of range, or else the first value;
-    /// or else the first threshold. Waits.
+    /// and when there is none of these, the first threshold. Until it is `Ok` a further call tells more. Waits.
     ///
     /// # Errors
     /// [`BatchIndexOutOfRange`](crate::Error::BatchIndexOutOfRange), [`InvalidWeight`](crate::Error::InvalidWeight) (of
-    /// [`update_from_errors`](Self::update_from_errors) with the error, or if that is finite with `|td| + epsilon`);
-    /// [`Error::Threshold`]; [`Error::Gpu`].
+    /// [`update_from_errors`](Self::update_from_errors) with the error); [`Error::Threshold`]; [`Error::Gpu`].
     pub fn check(&mut self, stream: &Stream) -> Result<(), Error> {
         let (operation, count) = ("SumTree::update", self.capacity);
-        let (updates, searches) = (self.status.take(stream)?, self.searches.take(stream)?);
-        Err(match (updates, searches) {
-            (None, None) => return Ok(()),
-            (Some(Fault::OutOfRange { position, index }), _) => {
-                crate::Error::BatchIndexOutOfRange { operation, position, index, count }.into()
+        if let Some(fault) = self.status.take(stream)? {
+            return Err(match fault {
+                Fault::OutOfRange { position, index } => {
+                    crate::Error::BatchIndexOutOfRange { operation, position, index, count }
+                }
+                Fault::Invalid { position, value } => crate::Error::InvalidWeight { operation, position, value },
             }
-            (Some(Fault::Invalid { position, value }), _) => {
-                crate::Error::InvalidWeight { operation, position, value }.into()
+            .into());
+        }
+        match self.searches.take(stream)? {
+            None => Ok(()),
+            Some(Fault::OutOfRange { position, .. } | Fault::Invalid { position, .. }) => {
+                Err(Error::Threshold { operation: "SumTree::search", position })
             }
-            (None, Some(Fault::OutOfRange { position, .. } | Fault::Invalid { position, .. })) => {
-                Error::Threshold { operation: "SumTree::search", position }
-            }
-        })
+        }
     }
 
     /// Leaves, nodes and head, for kernels.
