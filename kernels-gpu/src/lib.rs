@@ -63,7 +63,7 @@ pub mod fault;
 pub mod gemm;
 #[cfg(any(feature = "loss", feature = "rollout", feature = "sum"))]
 pub mod join;
-#[cfg(any(feature = "cdf", feature = "tree"))]
+#[cfg(any(feature = "cdf", feature = "resample", feature = "tree"))]
 pub mod levels;
 #[cfg(feature = "loss")]
 pub mod loss;

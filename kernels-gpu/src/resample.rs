@@ -11,6 +11,7 @@
 mod expand;
 mod remainders;
 mod residual;
+mod rows;
 mod scan;
 #[path = "../../crates/per-core/src/resample/split.rs"]
 #[allow(dead_code)]
@@ -19,6 +20,7 @@ mod split;
 pub use expand::resample_expand_u32;
 pub use remainders::{resample_draw_remainders_f32, resample_remainders_f32};
 pub use residual::{resample_residual_stratified_f32, resample_residual_systematic_f32};
+pub use rows::{resample_rows_f32, resample_survey_rows_f32};
 
 use crate::cdf::NOTHING;
 use crate::cdf::{Cdf, Head};

@@ -100,4 +100,33 @@ kernels! {
         n: size, m: size,
     }
     where [n => 1..=MAX_SIZE] work Work::blocks(n.div_ceil(TILE)), block Block::Exactly(WIDTH);
+
+    /// The largest weight of each of many rows, and what is wrong with them: `resample_survey_rows_f32`, the first of two
+    /// launches.
+    safe SurveyRows() ["resample_survey_rows_f32"] {
+        weights: read [f32; rows * n],
+        largest: write [f32; rows],
+        details: write [u64; rows],
+        state: update [u32; 2],
+        faults: update [u64; 3],
+        rows: size, n: size,
+    }
+    where [n => 1..=MAX_SIZE] work Work::blocks(rows), block Block::Exactly(WIDTH);
+
+    /// The ancestors of m offspring for each row: `resample_rows_f32`, the second launch. `scheme` is 0 for independent draws,
+    /// 1 for stratified and 2 for systematic ones, 3 to 5 for residual resampling with these. All but 0
+    /// take `ends`, and 3 `strata` and `rests`.
+    trusted Rows() ["resample_rows_f32"] {
+        weights: read [f32; rows * n],
+        largest: read [f32; rows],
+        state: read [u32; 2],
+        position: update [Position; 1],
+        keys: write [u64; rows * n.div_ceil(FANOUT)],
+        ends: maybe_update [u32; rows * n],
+        strata: maybe_update [u32; rows * n],
+        rests: maybe_update [u64; rows * n],
+        out: write [u32; rows * m],
+        rows: size, n: size, m: size, scheme: size, seed: u64, stream: u64,
+    }
+    where [n => 1..=MAX_SIZE, scheme => 0..=5] work Work::blocks(rows), block Block::Exactly(WIDTH);
 }

@@ -66,6 +66,31 @@ fn residual() -> Row {
     Row::new(kernel, format!("{n} of {n} weights"), counters, Some((4 * n + n / 2 + 4 * n) as u64))
 }
 
+/// As many systematic draws as weights, in each of many rows.
+fn rows_of_weights() -> Vec<Row> {
+    let (rows, n) = (64, 4096);
+    let bench = Bench::new("resample");
+    let weights: Vec<_> = (0..(rows * n) as u64).map(|i| Stream::new(3, 3).uniform_positive(i)).collect();
+    let (weights, largest) = (bench.buffer(&weights), bench.room::<f32>(rows));
+    let (details, state, faults) = (bench.room::<u64>(rows), bench.buffer(&[0_u32; 2]), bench.buffer(&[0_u64; 3]));
+    let sizes = [rows, n].map(|size| Arg::U32(size as u32));
+    let found = [(&weights).into(), (&largest).into(), (&details).into(), (&state).into(), (&faults).into()];
+    let survey = bench.run("resample_survey_rows_f32", 256 * rows, 256, &[&found[..], &sizes].concat());
+    let (position, keys) = (bench.buffer(&[0_u64; 2]), bench.room::<u64>(rows * n / 16));
+    let out = bench.room::<u32>(rows * n);
+    let drawn = [(&weights).into(), (&largest).into(), (&state).into(), (&position).into(), (&keys).into()];
+    let systematic = [Arg::U32(n as u32), Arg::U32(2), Arg::U64(1), Arg::U64(2)];
+    let ends = bench.room::<u32>(rows * n);
+    let scratch = [(&ends).into(), Arg::U64(0), Arg::U64(0), (&out).into()];
+    let args = [&drawn[..], &scratch, &sizes, &systematic].concat();
+    let draws = bench.run("resample_rows_f32", 256 * rows, 256, &args);
+    let (case, bytes) = (format!("{rows} rows of {n} weights"), (4 * rows * n) as u64);
+    vec![
+        Row::new("resample_survey_rows_f32", &case, survey, Some(bytes)),
+        Row::new("resample_rows_f32", &case, draws, None),
+    ]
+}
+
 /// Batches with rows of 256 bytes.
 fn replay() -> Vec<Row> {
     let (small, large, width) = (1 << 17, 1 << 20, 256);
@@ -83,5 +108,5 @@ fn replay() -> Vec<Row> {
 
 /// The rows of the document.
 pub(crate) fn rows() -> Vec<Row> {
-    [trees(), cdf(), vec![residual()], replay()].concat()
+    [trees(), cdf(), vec![residual()], rows_of_weights(), replay()].concat()
 }

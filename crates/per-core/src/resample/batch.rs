@@ -45,12 +45,8 @@ pub fn ancestors_batch(
     out: &mut [u32],
 ) -> Result<(), Error> {
     const OPERATION: &str = "resample::ancestors_batch";
-    let per_row = |what, len: usize| {
-        let each = len.checked_div(rows).unwrap_or(0);
-        check_len(OPERATION, what, each * rows, len).map(|()| each)
-    };
-    let items = per_row("weights", weights.len())?;
-    let draws = per_row("out", out.len())?;
+    let items = check_rows(OPERATION, "weights", rows, weights.len())?;
+    let draws = check_rows(OPERATION, "out", rows, out.len())?;
     if rows == 0 {
         return Ok(());
     }
@@ -79,4 +75,10 @@ pub fn ancestors_batch(
         first_index = first_index.wrapping_add(scheme.words(draws) as u64);
     }
     Ok(())
+}
+
+/// Elements of a row, if so many divide into `rows`.
+pub(crate) fn check_rows(operation: &'static str, what: &'static str, rows: usize, len: usize) -> Result<usize, Error> {
+    let each = len.checked_div(rows).unwrap_or(0);
+    check_len(operation, what, each * rows, len).map(|()| each)
 }

@@ -58,6 +58,7 @@ mod tests;
 mod thresholds;
 mod tuning;
 
+pub(crate) use batch::check_rows;
 pub use batch::{Batch, ancestors_batch};
 pub use random::Random;
 pub use remainders::Scratch;
@@ -191,7 +192,7 @@ fn check(operation: &'static str, cdf: &Cdf, scheme: Scheme, random: Random<'_>,
 }
 
 /// The number of draws, if a `u32` can count them.
-fn check_draws(operation: &'static str, draws: usize) -> Result<u32, Error> {
+pub(crate) fn check_draws(operation: &'static str, draws: usize) -> Result<u32, Error> {
     u32::try_from(draws).map_err(|_| Error::TooManyDraws { operation, count: draws, max: u32::MAX as usize })
 }
 

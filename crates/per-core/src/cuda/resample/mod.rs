@@ -1,5 +1,9 @@
 //! Resampling on a device, as on the CPU ([`crate::resample`]): the same ancestors, bit for bit.
 
+mod batch;
+
+pub use batch::{Batch, ancestors_batch};
+
 use super::cdf::{Cdf, Parts, TILE};
 use super::draws::Draws;
 use super::error::Error;
