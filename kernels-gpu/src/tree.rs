@@ -11,7 +11,7 @@
 //!
 //! # Life
 //! Set all four to zero (and `leaves` to what priorities there are), then launch [`seg_tree_survey_f32`] and
-//! [`seg_tree_rebuild_f32`]. From then on updates keep all of it right, except that a change of magnitudes may leave sums of
+//! [`seg_tree_load_f32`]. From then on updates keep all of it right, except that a change of magnitudes may leave sums of
 //! no use: [`Head::ready`] is 0 then, draws give [`NOTHING`], and [`seg_tree_rebuild_f32`] makes the sums anew. It does
 //! nothing where that isn't needed, so that it may follow every update: in a graph, update and rebuild are always enough.
 //!
@@ -51,7 +51,7 @@ pub const ABSENT: f32 = -1.0;
 pub use distinct::seg_tree_sample_distinct_f32;
 pub use extremes::{max_tree_rebuild_f32, max_tree_refresh_f32, min_tree_rebuild_f32, min_tree_refresh_f32};
 pub use head::Head;
-pub use rebuild::{seg_tree_rebuild_f32, seg_tree_survey_f32};
+pub use rebuild::{seg_tree_load_f32, seg_tree_rebuild_f32, seg_tree_survey_f32};
 pub use replay::{
     replay_follow_f32, replay_insert_f32, replay_insert_rows, replay_remove_f32, replay_sample_f32, replay_update_f32,
 };

@@ -93,8 +93,7 @@ impl DeviceTree {
             position: bench.buffer(&[0; 2]),
             bench,
         };
-        tree.survey();
-        tree.rebuild();
+        tree.load(None);
         tree
     }
 
@@ -108,9 +107,18 @@ impl DeviceTree {
         tree
     }
 
-    fn survey(&self) {
-        let args = [(&self.leaves).into(), (&self.head).into(), (&self.status).into(), self.size()];
-        self.bench.run("seg_tree_survey_f32", self.capacity.div_ceil(16), 256, &args);
+    /// Sets all priorities, or takes those that are there.
+    ///
+    /// # Panics
+    /// Where the emulator reports something.
+    pub fn load(&self, source: Option<&[f32]>) {
+        let source = source.map(|source| self.bench.buffer(source));
+        let source = source.as_ref().map_or(Arg::U64(0), Arg::from);
+        let threads = 256 * self.capacity.div_ceil(4096);
+        let args = [source, (&self.leaves).into(), (&self.head).into(), (&self.status).into(), self.size()];
+        self.bench.run("seg_tree_survey_f32", threads, 256, &args);
+        let args = [source, (&self.leaves).into(), (&self.nodes).into(), (&self.head).into(), self.size()];
+        self.bench.run("seg_tree_load_f32", threads, 256, &args);
     }
 
     pub(crate) fn size(&self) -> Arg {

@@ -298,15 +298,31 @@ fn what_was_not_drawn_may_have_any_error() {
 }
 
 #[test]
-fn leaves_that_are_no_weights_become_zero_and_are_told() {
-    let mut priorities = vec![1.0; 5000];
-    (priorities[4200], priorities[4300], priorities[17]) = (f32::NAN, f32::INFINITY, -0.0);
-    let device = DeviceTree::new(&priorities);
-    assert_eq!(fault(device.bench.read(&device.status)[0]), Some((4200, Ok(f32::NAN.to_bits()))));
-    (priorities[4200], priorities[4300]) = (0.0, 0.0);
-    let mut host = SumTree::new(5000).unwrap();
-    host.rebuild(&priorities).unwrap();
-    device.check(&host);
+fn new_leaves_that_are_no_weights_are_refused_and_told() {
+    for capacity in CAPACITIES {
+        let (mut device, mut host) = both(capacity);
+        let (stream, last) = (Stream::new(4, capacity as u64), capacity - 1);
+        for (seed, wrong) in (0..).zip([f32::NAN, f32::INFINITY, -1.0]) {
+            device.bench.options.seed = Some(seed);
+            let mut leaves: Vec<_> = (0..capacity as u64).map(|i| stream.uniform(i + seed)).collect();
+            leaves[0] = -0.0;
+            let (good, head) = (leaves.clone(), device.head());
+            leaves[last] = wrong;
+            leaves[last / 2] = wrong;
+            device.load(Some(&leaves));
+            device.check(&host);
+            let told = (last as u32 / 2, Ok(wrong.to_bits()));
+            assert_eq!(fault(device.bench.read(&device.status)[0]), Some(told));
+            device.bench.write(&device.status, &[0]);
+            let refused = device.head();
+            assert_eq!((refused.refused, refused.faulty, refused.survey), (1, 0, head.survey));
+            assert_eq!((refused.total, refused.bins), (head.total, head.bins));
+            device.load(Some(&good));
+            host.rebuild(&good).unwrap();
+            device.check(&host);
+            assert_eq!((device.head().refused, device.bench.read(&device.status)[0]), (0, 0));
+        }
+    }
 }
 
 #[test]

@@ -269,6 +269,8 @@ fn operations_are_few_launches() {
     assert_eq!(count(&mut |tree| tree.update_from_errors(&stream, at.view(), of.view(), ALPHA, EPSILON)), 2);
     assert_eq!(count(&mut |tree| tree.sample(&stream, &mut draws, out.view_mut(), weights.view_mut())), 1);
     assert_eq!(count(&mut |tree| tree.sample_stratified(&stream, &mut draws, out.view_mut(), weights.view_mut())), 1);
+    let all = upload(&stream, &[1.0_f32; 5000]);
+    assert_eq!(count(&mut |tree| tree.rebuild(&stream, all.view())), 2);
     let mut scratch = DistinctScratch::new(&stream, 64).unwrap();
     let distinct =
         count(&mut |tree| tree.sample_distinct(&stream, &mut draws, &mut scratch, out.view_mut(), weights.view_mut()));
@@ -401,18 +403,24 @@ fn what_the_host_sees_is_refused() {
     let (operation, what) = ("SumTree::rebuild", "priorities");
     let expected = per_core::Error::LengthMismatch { operation, what, expected: 20, got: 19 };
     assert_eq!(device.rebuild_from_host(&stream, &[0.0; 19]), Err(expected.into()));
-    assert!(matches!(
-        device.rebuild(&stream, of.view()),
-        Err(Error::Gpu(gpu::Error::Length { expected: 20, got: 2, .. }))
-    ));
+    let length = LaunchError::Length { kernel: "seg_tree_survey_f32", argument: "source", expected: 20, got: 2 };
+    assert_eq!(device.rebuild(&stream, of.view()), Err(Error::Gpu(length.into())));
     assert_eq!(device.total(&stream), Ok(0));
-    // What isn't a weight becomes 0 where the device finds it.
+}
+
+#[test]
+fn priorities_that_cannot_be_are_refused_as_a_whole() {
+    let mut both = Both::new(stream(), 20);
+    both.run(&Step::Rebuild(3));
     let mut priorities = [1.0; 20];
     (priorities[6], priorities[11]) = (-2.0, f32::INFINITY);
-    let of = upload(&stream, &priorities);
-    device.rebuild(&stream, of.view()).unwrap();
-    let expected = per_core::Error::InvalidWeight { operation: "SumTree::update", position: 6, value: -2.0 };
-    assert_eq!(device.check(&stream), Err(expected.into()));
-    assert_eq!((device.priority(&stream, 6), device.priority(&stream, 19)), (Ok(0.0), Ok(1.0)));
-    assert_eq!(device.mass(&stream).unwrap().positive, 18);
+    let of = upload(&both.stream, &priorities);
+    both.device.rebuild(&both.stream, of.view()).unwrap();
+    let expected = both.host.rebuild(&priorities).unwrap_err();
+    assert_eq!(both.device.check(&both.stream), Err(expected.into()));
+    both.check();
+    both.run(&Step::Sample(30));
+    // What comes next is another matter.
+    both.run(&Step::Set(vec![(3, 2.0)]));
+    both.run(&Step::Rebuild(4));
 }

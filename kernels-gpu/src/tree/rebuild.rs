@@ -1,10 +1,10 @@
 //! All sums from the leaves.
 
 use super::bins::{BINS, bin};
-use super::head::{Head, follow, is_last, storage};
+use super::head::{Head, follow, is_last, judge, storage};
 use crate::blocks::TILE;
-use crate::device::atomic::fetch_add_u32;
-use crate::device::thread::{block_dim_x, block_idx_x, sync_threads, thread_idx_x};
+use crate::device::atomic::{fetch_add_u32, fetch_or_u32, load_u32};
+use crate::device::thread::{block_dim_x, block_idx_x, sync_threads, sync_threads_or, thread_idx_x};
 use crate::device::warp::LANES;
 use crate::fault::{Fault, report};
 use crate::levels::{Sum, build};
@@ -16,11 +16,11 @@ shared_array!(
     counts, "seg_tree_survey_counts": u32; BINS
 );
 
-/// Counts the leaves' magnitudes, from which the scale follows; [`seg_tree_rebuild_f32`] comes next. For leaves that updates
-/// haven't made: those of a new tree, or that the host or another kernel has written.
+/// Looks at new leaves and counts their magnitudes, from which the scale follows; [`seg_tree_load_f32`] comes next, with the
+/// same arguments. For leaves that updates haven't made: those of a new tree, or that the host or another kernel has written.
 ///
-/// Changed: `leaves`: -0 becomes +0, and what isn't finite and >= 0 becomes 0 and is told in `status` ([`crate::fault`]);
-/// `head`, whose [`Head::ready`] is 0 afterwards.
+/// Inputs: `source` (capacity), or if that is null `leaves` themselves. Changed: `head`, whose [`Head::ready`] is 0 afterwards;
+/// `status` ([`crate::fault`]). If a leaf isn't finite and >= 0, nothing changes but `status` and [`Head::refused`].
 ///
 /// Blocks of 256 threads, one for 4,096 leaves.
 ///
@@ -28,38 +28,36 @@ shared_array!(
 /// The crate's conventions, and `leaves` and `head` are as the module says.
 #[unsafe(no_mangle)]
 pub unsafe extern "ptx-kernel" fn seg_tree_survey_f32(
-    leaves: *mut f32,
+    source: *const f32,
+    leaves: *const f32,
     head: *mut Head,
     status: *mut u64,
     capacity: u32,
 ) {
     let (thread, width) = (thread_idx_x(), block_dim_x());
+    let source = if source.is_null() { leaves } else { source };
     each_bin(thread, width, |b| {
         // SAFETY: below BINS, and no other thread has this b.
         unsafe { counts().write(b, 0) };
     });
     sync_threads();
-    let mut i = block_idx_x() as usize * TILE as usize + thread as usize;
-    let mut end = (block_idx_x() as usize + 1) * TILE as usize;
-    end = end.min(capacity as usize);
-    while i < end {
-        // SAFETY: below the capacity; this leaf is the thread's.
-        let leaf = unsafe { *leaves.add(i) };
-        let valid = is_weight(leaf);
-        let clean = if valid { leaf + 0.0 } else { 0.0 };
-        if clean.to_bits() != leaf.to_bits() {
-            // SAFETY: as above.
-            unsafe { *leaves.add(i) = clean };
-        }
-        if !valid {
+    let mut faulty = false;
+    each_leaf(capacity, |i| {
+        // SAFETY: below the capacity.
+        let leaf = unsafe { *source.add(i) };
+        if is_weight(leaf) {
+            // SAFETY: a weight has such a bin. + 0 makes +0 of -0.
+            unsafe { counts().add(bin(leaf + 0.0), 1) };
+        } else {
+            faulty = true;
             // SAFETY: the caller's.
             unsafe { report(status, Fault::Invalid(leaf), i as u32) };
         }
-        // SAFETY: a weight has such a bin.
-        unsafe { counts().add(bin(clean), 1) };
-        i += width as usize;
+    });
+    if sync_threads_or(faulty) && thread == 0 {
+        // SAFETY: only atomic operations access it before the last block does.
+        unsafe { fetch_or_u32(&raw mut (*head).faulty, 1) };
     }
-    sync_threads();
     // SAFETY: only atomic operations access the survey's bins before the last block is known.
     let survey = unsafe { (&raw mut (*head).survey).cast::<u32>() };
     each_bin(thread, width, |b| {
@@ -72,24 +70,84 @@ pub unsafe extern "ptx-kernel" fn seg_tree_survey_f32(
     });
     // SAFETY: all threads come here.
     if unsafe { is_last(head) } {
+        // SAFETY: all other blocks have finished.
+        let refused = unsafe { load_u32(&raw const (*head).faulty) } != 0;
         each_bin(thread, width, |b| {
-            // SAFETY: all other blocks have finished, and no other thread has this b.
+            // SAFETY: as above, and no other thread has this b.
             unsafe {
                 let bins = (&raw mut (*head).bins).cast::<u32>();
-                *bins.add(b as usize) = survey.add(b as usize).replace(0);
+                let count = survey.add(b as usize).replace(0);
+                if !refused {
+                    *bins.add(b as usize) = count;
+                }
             }
         });
+        // All have read the verdict.
         sync_threads();
         if thread < LANES {
-            // SAFETY: the first warp of the last block.
-            unsafe { follow(head, capacity) };
+            if !refused {
+                // SAFETY: the first warp of the last block.
+                unsafe { follow(head, capacity) };
+            }
             if thread == 0 {
-                // The sums may be those of other leaves.
-                // SAFETY: no other thread writes it now.
-                unsafe { (*head).ready = 0 };
+                // SAFETY: no other thread writes these now.
+                unsafe {
+                    judge(head);
+                    if !refused {
+                        // The sums may be those of other leaves.
+                        (*head).ready = 0;
+                    }
+                }
             }
         }
     }
+}
+
+/// Calls `visit` for the leaves of a block, each by one thread.
+#[inline(always)]
+fn each_leaf(capacity: u32, mut visit: impl FnMut(usize)) {
+    let mut i = block_idx_x() as usize * TILE as usize + thread_idx_x() as usize;
+    let end = ((block_idx_x() as usize + 1) * TILE as usize).min(capacity as usize);
+    while i < end {
+        visit(i);
+        i += block_dim_x() as usize;
+    }
+}
+
+/// Takes the leaves that [`seg_tree_survey_f32`] has looked at, with the same arguments, unless it has refused them, and makes all
+/// sums.
+///
+/// Inputs: `source`. Changed: `leaves`, in which -0 becomes +0; `nodes`, `head` (the module's text).
+///
+/// Blocks of 256 threads, one for 4,096 leaves.
+///
+/// # Safety
+/// As [`seg_tree_survey_f32`], and `nodes` are those of the tree.
+#[unsafe(no_mangle)]
+pub unsafe extern "ptx-kernel" fn seg_tree_load_f32(
+    source: *const f32,
+    leaves: *mut f32,
+    nodes: *mut u64,
+    head: *mut Head,
+    capacity: u32,
+) {
+    // SAFETY: no launch changes it that makes no verdict.
+    if unsafe { (*head).refused } != 0 {
+        return;
+    }
+    let source = if source.is_null() { leaves.cast_const() } else { source };
+    each_leaf(capacity, |i| {
+        // SAFETY: below the capacity; this leaf is the thread's.
+        unsafe {
+            let leaf = *source.add(i);
+            // Leaves are weights even if another launch has changed the source since it was looked at.
+            *leaves.add(i) = if is_weight(leaf) { leaf + 0.0 } else { 0.0 };
+        }
+    });
+    // The block reads what its threads have written.
+    sync_threads();
+    // SAFETY: the caller's; all threads come here.
+    unsafe { rebuild(leaves, nodes, head, capacity) };
 }
 
 #[inline(always)]

@@ -67,11 +67,23 @@ pub const fn leaves_len(capacity: u128) -> u128 {
 kernels! {
     module "tree";
 
-    /// Counts the leaves' magnitudes: `seg_tree_survey_f32`. [`Rebuild`] comes next.
+    /// Looks at new leaves, of the source or in place, and counts their magnitudes: `seg_tree_survey_f32`. [`Load`] comes next.
     trusted Survey() ["seg_tree_survey_f32"] {
-        leaves: update [f32; leaves_len(capacity)],
+        source: maybe_read [f32; capacity],
+        leaves: read [f32; leaves_len(capacity)],
         head: update [Head; 1],
         status: update [u64; 1],
+        capacity: size,
+    }
+    where [capacity => 1..=MAX_SIZE]
+    work Work::blocks(capacity.div_ceil(TILE)), block Block::Exactly(WIDTH);
+
+    /// Takes the leaves that [`Survey`] has looked at, unless it has refused them, and makes all sums: `seg_tree_load_f32`.
+    trusted Load() ["seg_tree_load_f32"] {
+        source: maybe_read [f32; capacity],
+        leaves: update [f32; leaves_len(capacity)],
+        nodes: update [u64; nodes_len(capacity)],
+        head: update [Head; 1],
         capacity: size,
     }
     where [capacity => 1..=MAX_SIZE]

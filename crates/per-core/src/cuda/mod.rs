@@ -20,8 +20,10 @@
 //!
 //! # Errors
 //! What the host can see (lengths, capacities, its own slices) is refused as on the CPU, and nothing has changed. What lies
-//! in the device's memory is seen when the kernel runs: a batch with a faulty element is refused as a whole there, as on the
-//! CPU, and `check` of the object tells, with the CPU's error: the position of the first one, and the index or value there.
+//! in the device's memory is seen when the kernel runs: a batch with a faulty element, and priorities of a whole tree of which
+//! one is faulty, are refused as a whole there, as on the CPU, and `check` of the object tells, with the CPU's error: the
+//! position of the first one, and the index or value there. (Of several refused batches it tells what comes first in all of
+//! them.) What comes after goes on as if a refused batch had never been submitted, in a graph too.
 //! Where there is nothing to draw, all draws are [`NOTHING`], and an update of `NOTHING` is none.
 
 mod cdf;

@@ -12,7 +12,7 @@ use crate::tree::{check_batch, check_capacity, shown};
 use arith::fixed::{self, Scale};
 use arith::simd::Isa;
 use gpu::kernels::nodes_len;
-use gpu::kernels::tree::{Find, Head, Rebuild, Sample, SampleStratified, Set, Survey, Update, passes};
+use gpu::kernels::tree::{Find, Head, Load, Rebuild, Sample, SampleStratified, Set, Survey, Update, passes};
 use gpu::{Buffer, Stream, View, ViewMut};
 
 pub use distinct::DistinctScratch;
@@ -54,7 +54,8 @@ pub struct SumTree {
     /// For each leaf the last update of it.
     claims: Buffer<u64>,
     status: Status,
-    /// Of searches.
+    /// Of rebuilds, and of searches; `status` is that of updates.
+    rebuilds: Status,
     searches: Status,
     indices: Staging<u32>,
     values: Staging<f32>,
@@ -86,11 +87,12 @@ impl SumTree {
             head: Buffer::zeroed(stream, 1)?,
             claims: Buffer::zeroed(stream, capacity)?,
             status: Status::new(stream)?,
+            rebuilds: Status::new(stream)?,
             searches: Status::new(stream)?,
             indices: Staging::default(),
             values: Staging::default(),
         };
-        tree.survey(stream)?;
+        tree.load(stream, None)?;
         stream.synchronize()?;
         Ok(tree)
     }
@@ -262,14 +264,13 @@ impl SumTree {
         self.settle(stream)
     }
 
-    /// Sets all priorities. `priorities`: (capacity), finite and `>= 0`; what isn't becomes zero, and [`check`](Self::check)
-    /// tells. A copy and two launches.
+    /// Sets all priorities. `priorities`: (capacity), finite and `>= 0`; if one isn't, nothing changes, and
+    /// [`check`](Self::check) tells. Two launches: the first looks at all of them.
     ///
     /// # Errors
     /// [`Error::Gpu`], also for another length.
     pub fn rebuild(&mut self, stream: &Stream, priorities: View<'_, f32>) -> Result<(), Error> {
-        self.leaves.view_mut().slice(0..self.capacity)?.copy_from(stream, priorities)?;
-        self.survey(stream)
+        self.load(stream, Some(priorities))
     }
 
     /// [`rebuild`](Self::rebuild) with a slice of the host. Waits.
@@ -281,7 +282,7 @@ impl SumTree {
         crate::cdf::check_len(OPERATION, "priorities", self.capacity, priorities.len())?;
         fixed::largest_weight(priorities).map_err(|error| crate::Error::from_fixed(OPERATION, error))?;
         self.leaves.view_mut().slice(0..self.capacity)?.write(stream, priorities)?;
-        self.survey(stream)
+        self.load(stream, None)
     }
 
     /// The leaf that holds each threshold, `prefix[i - 1] <= threshold < prefix[i]`, and its priority in fixed point.
@@ -348,8 +349,9 @@ impl SumTree {
         Ok(unsafe { stream.launch_trusted(&kernel, None) }?)
     }
 
-    /// What was wrong with batches on the device since the last call: the first index out of range, or else the first value;
-    /// and when there is none of these, the first threshold. Until it is `Ok` a further call tells more. Waits.
+    /// What was wrong with batches on the device since the last call: of updates the first index out of range, or else the first
+    /// value; when there is none of these, the first value of a rebuild; and then the first threshold of a search. Until it is
+    /// `Ok` a further call tells more. Waits.
     ///
     /// # Errors
     /// [`BatchIndexOutOfRange`](crate::Error::BatchIndexOutOfRange), [`InvalidWeight`](crate::Error::InvalidWeight) (of
@@ -364,6 +366,9 @@ impl SumTree {
                 Fault::Invalid { position, value } => crate::Error::InvalidWeight { operation, position, value },
             }
             .into());
+        }
+        if let Some(Fault::Invalid { position, value }) = self.rebuilds.take(stream)? {
+            return Err(crate::Error::InvalidWeight { operation: "SumTree::rebuild", position, value }.into());
         }
         match self.searches.take(stream)? {
             None => Ok(()),
@@ -385,17 +390,26 @@ impl SumTree {
         Ok(head)
     }
 
-    /// Counts the leaves' magnitudes and makes the sums.
-    fn survey(&mut self, stream: &Stream) -> Result<(), Error> {
-        let kernel = Survey {
-            leaves: self.leaves.view_mut(),
+    /// Takes new leaves, or those that are there, and makes the sums.
+    fn load(&mut self, stream: &Stream, source: Option<View<'_, f32>>) -> Result<(), Error> {
+        let survey = Survey {
+            source,
+            leaves: self.leaves.view(),
             head: self.head.view_mut(),
-            status: self.status.word(),
+            status: self.rebuilds.word(),
             capacity: self.capacity,
         };
         // SAFETY: as in `update`; the leaves may hold anything.
-        unsafe { stream.launch_trusted(&kernel, None) }?;
-        self.settle(stream)
+        unsafe { stream.launch_trusted(&survey, None) }?;
+        let load = Load {
+            source,
+            leaves: self.leaves.view_mut(),
+            nodes: self.nodes.view_mut(),
+            head: self.head.view_mut(),
+            capacity: self.capacity,
+        };
+        // SAFETY: as above.
+        Ok(unsafe { stream.launch_trusted(&load, None) }?)
     }
 
     /// Makes the sums anew where that is needed.
