@@ -2,7 +2,7 @@
 
 use arith::random::Stream;
 use cuda_emu::Counters;
-use kernels_tests::{Bench, DeviceCdf, DeviceReplay, DeviceTree, Extremes};
+use kernels_tests::{Bench, DeviceCdf, DeviceItems, DeviceReplay, DeviceTree, Extremes, NewItems};
 use std::num::NonZero;
 
 const M: usize = 1024;
@@ -110,6 +110,34 @@ fn a_build_of_a_cdf_reads_weights_twice_and_writes_keys_once() {
     let keys = 8 * n / 16 / 32;
     assert!((keys..keys * 3 / 2).contains(&build.global_store_sectors), "{build:?}");
     assert_eq!(build.shared_bank_conflicts, 0);
+}
+
+/// An update and an insertion in a full ring, each with what follows it.
+fn items(capacity: usize) -> [(&'static str, Counters); 4] {
+    let mut device = DeviceItems::new(capacity);
+    device.width = 256;
+    // Many at once are looked at first.
+    device.passes = &[1, 2];
+    device.insert(NewItems::With(&vec![0.5; capacity]), POWERS.0);
+    assert_eq!(device.tree.head().present as usize, capacity);
+    device.passes = &[0];
+    let numbers: Vec<_> = indices(capacity, M).into_iter().map(u64::from).collect();
+    let [update, updated] = device.update(&numbers, &td(M), POWERS);
+    let [insert, inserted] = device.insert(NewItems::LargestNow(M), POWERS.0);
+    [("update", update), ("after an update", updated), ("insert", insert), ("after an insertion", inserted)]
+}
+
+#[test]
+fn eight_times_the_items_cost_hardly_more() {
+    for ((what, small), (_, large)) in items(1 << 17).into_iter().zip(items(1 << 20)) {
+        // Two trees of extremes are climbed afterwards; in a smaller one more of the 1,024 climbs meet another on their way and
+        // end. And blocks for sums, which a larger one has more of, look whether these serve.
+        let tenths = if what.starts_with("after") { 15 } else { 13 };
+        assert_at_most(&format!("{what}: instructions"), large.instructions, small.instructions, tenths);
+        assert_at_most(&format!("{what}: the longest warp"), large.longest_warp, small.longest_warp, 13);
+        assert_at_most(&format!("{what}: sectors"), sectors(&large), sectors(&small), tenths);
+        assert_at_most(&format!("{what}: atomics"), large.atomics, small.atomics, 13);
+    }
 }
 
 #[test]

@@ -13,13 +13,23 @@ use super::thread::{device_fence, grid_dim_x, sync_threads, sync_threads_or, thr
 /// All threads of all blocks come here, once a launch. `done` is valid, aligned to 4 bytes, and nothing else's.
 #[inline(always)]
 pub unsafe fn is_last_block(done: *mut u32) -> bool {
+    // SAFETY: the caller's.
+    unsafe { is_last_of(done, grid_dim_x()) }
+}
+
+/// [`is_last_block`] of `blocks` blocks, where the others have nothing to do.
+///
+/// # Safety
+/// As of [`is_last_block`], for so many blocks.
+#[inline(always)]
+pub unsafe fn is_last_of(done: *mut u32, blocks: u32) -> bool {
     sync_threads();
     let mut last = false;
     if thread_idx_x() == 0 {
         // What the block has written comes before its arrival.
         device_fence();
         // SAFETY: the caller's.
-        last = unsafe { fetch_add_u32(done, 1) } == grid_dim_x() - 1;
+        last = unsafe { fetch_add_u32(done, 1) } == blocks - 1;
         if last {
             // SAFETY: nobody else comes.
             unsafe { exchange_u32(done, 0) };

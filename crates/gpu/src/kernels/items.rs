@@ -180,5 +180,6 @@ kernels! {
         capacity: size, m: size,
     }
     where [capacity => 1..=MAX_SIZE]
-    work Work::blocks(capacity.div_ceil(TILE).max((m * FANOUT).div_ceil(u128::from(WIDTH)))), block Block::Exactly(WIDTH);
+    work Work::blocks(capacity.div_ceil(TILE).max((m * FANOUT).div_ceil(u128::from(WIDTH))) * m.min(1)),
+    block Block::Exactly(WIDTH);
 }

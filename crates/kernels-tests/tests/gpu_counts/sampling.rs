@@ -2,7 +2,7 @@
 
 use arith::random::Stream;
 use kernels_tests::table::Row;
-use kernels_tests::{Arg, Bench, DeviceCdf, DeviceReplay, DeviceTree, Extremes};
+use kernels_tests::{Arg, Bench, DeviceCdf, DeviceItems, DeviceReplay, DeviceTree, Extremes, NewItems};
 use std::num::NonZero;
 
 /// Updates, draws, rows.
@@ -66,6 +66,29 @@ fn residual() -> Row {
     Row::new(kernel, format!("{n} of {n} weights"), counters, Some((4 * n + n / 2 + 4 * n) as u64))
 }
 
+/// Priorities of items, and what follows from them.
+fn items() -> Vec<Row> {
+    let mut rows = Vec::new();
+    for capacity in [1 << 17, 1 << 20] {
+        let mut device = DeviceItems::new(capacity);
+        // As above: claims, and climbs that meet.
+        device.tree.bench.options.threads = NonZero::new(1);
+        (device.width, device.passes) = (256, &[1, 2]);
+        device.insert(NewItems::With(&vec![0.5; capacity]), 0.6);
+        device.passes = &[0];
+        let numbers: Vec<_> = indices(capacity).into_iter().map(u64::from).collect();
+        let td: Vec<f32> = (0..M as u64).map(|j| Stream::new(2, 2).uniform(j)).collect();
+        let case = format!("{M} of {capacity} items");
+        let [update, updated] = device.update(&numbers, &td, (0.6, 1e-3));
+        rows.push(Row::new("replay_update_f32", &case, update, None));
+        rows.push(Row::new("replay_follow_f32", format!("{case}, after an update"), updated, None));
+        let [insert, inserted] = device.insert(NewItems::LargestNow(M), 0.6);
+        rows.push(Row::new("replay_insert_f32", &case, insert, None));
+        rows.push(Row::new("replay_follow_f32", format!("{case}, after an insertion"), inserted, None));
+    }
+    rows
+}
+
 /// As many systematic draws as weights, in each of many rows.
 fn rows_of_weights() -> Vec<Row> {
     let (rows, n) = (64, 4096);
@@ -108,5 +131,5 @@ fn replay() -> Vec<Row> {
 
 /// The rows of the document.
 pub(crate) fn rows() -> Vec<Row> {
-    [trees(), cdf(), vec![residual()], rows_of_weights(), replay()].concat()
+    [trees(), cdf(), vec![residual()], rows_of_weights(), items(), replay()].concat()
 }

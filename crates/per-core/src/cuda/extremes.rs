@@ -11,8 +11,8 @@ macro_rules! extremes {
         $(#[$doc])*
         ///
         /// The priorities lie elsewhere, as in a [`SumTree`](super::SumTree), which has seen to it that they are finite and at
-        /// least 0; what isn't counts as 0 here, without a word. [`refresh`](Self::refresh) follows an update of them, in one launch. Memory: 0.3
-        /// bytes a leaf.
+        /// least 0; what isn't counts as 0 here, without a word. [`refresh`](Self::refresh) follows an update of them, in one
+        /// launch. Memory: 0.3 bytes a leaf.
         #[derive(Debug)]
         pub struct $Tree {
             capacity: usize,

@@ -6,7 +6,7 @@
 //! | [`MinTree`], [`MaxTree`] | the smallest priority above zero and the largest |
 //! | [`replay`] | prioritized experience replay: a ring of transitions, drawn by priority |
 //! | [`Cdf`] | cumulative sums of weights: build, search, draw |
-//! | [`resample`] | multinomial, stratified, systematic and residual resampling over a [`Cdf`] |
+//! | [`resample`] | multinomial, stratified, systematic and residual resampling over a [`Cdf`], or of many rows of weights |
 //! | [`Draws`] | where a stream of random numbers is, on the device |
 //! | [`Error`] | what can be wrong |
 //!

@@ -58,6 +58,7 @@ mod tests;
 mod thresholds;
 mod tuning;
 
+#[cfg(feature = "cuda")]
 pub(crate) use batch::check_rows;
 pub use batch::{Batch, ancestors_batch};
 pub use random::Random;

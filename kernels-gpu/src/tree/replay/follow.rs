@@ -1,12 +1,13 @@
 //! What has to be right after priorities of items have changed.
 
 use super::super::extremes;
-use super::super::head::{Head, is_last};
+use super::super::head::Head;
 use super::super::order::{Ascending, Descending};
 use super::super::rebuild::rebuild;
 use super::window::Window;
-use crate::blocks::FANOUT;
-use crate::device::thread::{index_1d, thread_idx_x};
+use crate::blocks::{FANOUT, WIDTH};
+use crate::device::grid::is_last_of;
+use crate::device::thread::{block_idx_x, index_1d, thread_idx_x};
 
 /// Brings all that follows from leaves up to date after [`replay_update_f32`](super::replay_update_f32),
 /// [`replay_remove_f32`](super::replay_remove_f32) or [`replay_insert_f32`](super::replay_insert_f32): the sums, where they
@@ -36,12 +37,19 @@ pub unsafe extern "ptx-kernel" fn replay_follow_f32(
     capacity: u32,
     m: u32,
 ) {
-    // SAFETY: the caller's; they change when all blocks have been here.
-    let (refused, ready, next) = unsafe { ((*head).refused != 0, (*head).ready != 0, *inserted) };
+    // Blocks that have items. The others are there for sums that must be made anew.
+    let blocks = m.div_ceil(WIDTH / FANOUT).max(1);
+    // SAFETY: the caller's; it changes when all blocks have been here.
+    let ready = unsafe { (*head).ready } != 0;
+    if ready && block_idx_x() >= blocks {
+        return;
+    }
+    // SAFETY: the caller's; these change when all blocks with items have been here.
+    let (refused, next) = unsafe { ((*head).refused != 0, *inserted) };
     let is_new = numbers.is_null();
-    if !refused {
+    let (skipped, stay) = if is_new { (m.saturating_sub(capacity), m.min(capacity)) } else { (0, m) };
+    if !refused && block_idx_x() < blocks {
         let j = (index_1d() / FANOUT as usize) as u32;
-        let (skipped, stay) = if is_new { (m.saturating_sub(capacity), m.min(capacity)) } else { (0, m) };
         let window = Window::new(capacity as usize, next + u64::from(skipped));
         let mut slot = None;
         if j < stay {
@@ -66,7 +74,7 @@ pub unsafe extern "ptx-kernel" fn replay_follow_f32(
         if !ready {
             rebuild(leaves, nodes, head, capacity)
         } else if is_new {
-            is_last(head)
+            is_last_of(&raw mut (*head).done, blocks)
         } else {
             false
         }
