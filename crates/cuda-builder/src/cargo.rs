@@ -4,6 +4,7 @@
 
 use crate::arch::Arch;
 use crate::error::Error;
+use crate::identities;
 use crate::process::command;
 use crate::toolchain::Toolchain;
 use serde::Deserialize;
@@ -59,6 +60,9 @@ fn invocation(job: &Job<'_>) -> Result<Command, Error> {
     }
     command.current_dir(job.krate).stdin(Stdio::null()).stderr(Stdio::inherit());
     command.env("RUSTC", &rustc.program).env("RUSTC_BOOTSTRAP", "1");
+    if cfg!(unix) {
+        command.env("RUSTC_WRAPPER", identities::wrapper(job.target_dir)?);
+    }
     command.env("CARGO_ENCODED_RUSTFLAGS", flags(job)?.join("\u{1f}"));
     command.args(["rustc", "--lib", "--crate-type", "rlib", "--release", "--target", TARGET, "-Zbuild-std=core"]);
     for setting in ["opt-level=3", "codegen-units=1", "debug=0", "panic=\"abort\"", "lto=\"off\"", "incremental=false"]

@@ -24,6 +24,7 @@ mod archive;
 mod builder;
 mod cargo;
 mod error;
+mod identities;
 mod link;
 pub mod manifest;
 mod process;

@@ -5,7 +5,7 @@ use super::error::Error;
 use super::resample;
 use super::status::{Fault, Status};
 use crate::cdf::check_count;
-use crate::resample::Scheme;
+use crate::resample::Base;
 use arith::fixed::{self, Scale};
 use gpu::kernels::cdf::{Build, Head, Search, Survey};
 use gpu::kernels::nodes_len;
@@ -185,7 +185,7 @@ impl Cdf {
     /// # Errors
     /// As [`resample::ancestors`].
     pub fn sample(&self, stream: &Stream, draws: &mut Draws, out: ViewMut<'_, u32>) -> Result<(), Error> {
-        resample::draw(stream, self, Scheme::Multinomial, draws, out)
+        resample::draw(stream, self, Base::Multinomial, draws, out)
     }
 
     /// One draw from each of m equal strata, [`Cdf::sample_stratified`](crate::Cdf::sample_stratified).
@@ -193,7 +193,7 @@ impl Cdf {
     /// # Errors
     /// As [`resample::ancestors`].
     pub fn sample_stratified(&self, stream: &Stream, draws: &mut Draws, out: ViewMut<'_, u32>) -> Result<(), Error> {
-        resample::draw(stream, self, Scheme::Stratified, draws, out)
+        resample::draw(stream, self, Base::Stratified, draws, out)
     }
 
     /// One draw from each of m equal strata, at the same place in all:
@@ -202,7 +202,7 @@ impl Cdf {
     /// # Errors
     /// As [`resample::ancestors`].
     pub fn sample_systematic(&self, stream: &Stream, draws: &mut Draws, out: ViewMut<'_, u32>) -> Result<(), Error> {
-        resample::draw(stream, self, Scheme::Systematic, draws, out)
+        resample::draw(stream, self, Base::Systematic, draws, out)
     }
 
     /// What was wrong with weights and thresholds on the device since the last call: the first position of all. Waits.

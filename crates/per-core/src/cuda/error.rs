@@ -28,12 +28,4 @@ pub enum Error {
         /// Its value.
         value: f32,
     },
-    /// There are no kernels for this.
-    #[error("{operation}: {what} is not possible on a device")]
-    Unsupported {
-        /// The refused call.
-        operation: &'static str,
-        /// What it asked for.
-        what: &'static str,
-    },
 }

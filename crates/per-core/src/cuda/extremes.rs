@@ -1,6 +1,7 @@
 //! The smallest priority, and the largest.
 
 use super::error::Error;
+use super::staging::filled;
 use crate::tree::{Ascending, Descending, check_capacity, priority_of};
 use gpu::kernels::nodes_len;
 use gpu::kernels::tree::{RebuildMax, RebuildMin, RefreshMax, RefreshMin};
@@ -33,7 +34,7 @@ macro_rules! extremes {
                 let keys = nodes_len(capacity as u128) as usize;
                 Ok(Self {
                     capacity,
-                    keys: Buffer::from_slice(stream, &vec![u32::MAX; keys])?,
+                    keys: filled(stream, keys, u32::MAX)?,
                     first: Buffer::from_slice(stream, &[u32::MAX])?,
                     done: Buffer::zeroed(stream, 1)?,
                 })

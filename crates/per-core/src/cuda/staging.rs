@@ -2,6 +2,18 @@
 
 use gpu::{Buffer, Device, Error, Pod, Stream, View};
 
+/// `n` elements, all `value`. The host needs memory for some of them only.
+pub(super) fn filled<T: Pod>(stream: &Stream, n: usize, value: T) -> Result<Buffer<T>, Error> {
+    const AT_ONCE: usize = 1 << 16;
+    let mut buffer = Buffer::uninit(stream.device(), n)?;
+    let part = vec![value; n.min(AT_ONCE)];
+    for first in (0..n).step_by(AT_ONCE) {
+        let m = AT_ONCE.min(n - first);
+        buffer.view_mut().slice(first..first + m)?.write(stream, &part[..m])?;
+    }
+    Ok(buffer)
+}
+
 /// Device memory for slices of the host, or for what one launch leaves to the next. It grows with the largest one.
 #[derive(Debug)]
 pub(super) struct Staging<T>(Option<Buffer<T>>);

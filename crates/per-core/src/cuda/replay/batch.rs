@@ -3,6 +3,7 @@
 use super::error::Error;
 use super::rows::{Records, teams};
 use crate::cuda::DistinctScratch;
+use crate::cuda::staging::filled;
 use crate::replay::{At, Column, Columns, Element};
 use crate::tree::MAX_CAPACITY;
 use gpu::kernels::items;
@@ -78,7 +79,7 @@ impl Batch {
             indices: Buffer::zeroed(stream, draws)?,
             masses: Buffer::zeroed(stream, draws)?,
             // Of no item: what was never drawn can't be updated.
-            handles: Buffer::from_slice(stream, &vec![u64::MAX; draws])?,
+            handles: filled(stream, draws, u64::MAX)?,
             weights: Buffer::zeroed(stream, draws)?,
             lengths: Buffer::zeroed(stream, draws)?,
             returns: Buffer::zeroed(stream, returns)?,

@@ -4,7 +4,7 @@
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The device, a launch that its kernel's contract doesn't allow, or what there are no kernels for.
+    /// The device, or a launch that its kernel's contract doesn't allow.
     #[error(transparent)]
     Device(#[from] super::super::Error),
     /// An input, as on the CPU.

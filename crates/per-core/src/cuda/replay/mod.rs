@@ -47,7 +47,7 @@ pub use rows::Rows;
 
 use super::draws::Draws;
 use super::extremes::{MaxTree, MinTree};
-use super::staging::Staging;
+use super::staging::{Staging, filled};
 use super::status::{Fault, Status};
 use super::sum_tree::SumTree;
 use crate::replay::{ABSENT, Columns, Config, check};
@@ -109,7 +109,7 @@ impl PrioritizedReplay {
         Ok(Self {
             ring: Buffer::from_slice(stream, &[sample::ring(&config, &records)])?,
             powers: SumTree::new(stream, capacity)?,
-            raw: Buffer::from_slice(stream, &vec![ABSENT; capacity])?,
+            raw: filled(stream, capacity, ABSENT)?,
             smallest: MinTree::new(stream, capacity)?,
             largest: MaxTree::new(stream, capacity)?,
             records,

@@ -109,7 +109,12 @@ pub fn ancestors(
         Random::Stream(draws) => Source::of(draws),
         Random::Words(words) => Source { seed: 0, number: 0, words: Some(words), position: position.view_mut() },
     };
-    let Scheme::Residual(base) = scheme else { return launch(stream, cdf, scheme, source, out) };
+    let base = match scheme {
+        Scheme::Multinomial => return launch(stream, cdf, Base::Multinomial, source, out),
+        Scheme::Stratified => return launch(stream, cdf, Base::Stratified, source, out),
+        Scheme::Systematic => return launch(stream, cdf, Base::Systematic, source, out),
+        Scheme::Residual(base) => base,
+    };
     let Source { position, words, seed, number } = source;
     let (mut tiles, mut work) = (tiles.view_mut().slice(0..2 * n.div_ceil(TILE))?, work.view_mut());
     macro_rules! in_one_launch {
@@ -162,19 +167,19 @@ pub fn ancestors(
     }
 }
 
-/// Draws by a scheme that needs no scratch, from a stream.
+/// Draws all offspring by a base scheme, which needs no scratch, from a stream.
 pub(super) fn draw(
     stream: &Stream,
     cdf: &Cdf,
-    scheme: Scheme,
+    scheme: Base,
     draws: &mut Draws,
     out: ViewMut<'_, u32>,
 ) -> Result<(), Error> {
     launch(stream, cdf, scheme, Source::of(draws), out)
 }
 
-/// The launch of a scheme that isn't residual.
-fn launch(stream: &Stream, cdf: &Cdf, scheme: Scheme, source: Source<'_>, out: ViewMut<'_, u32>) -> Result<(), Error> {
+/// The launch of a scheme without certain offspring.
+fn launch(stream: &Stream, cdf: &Cdf, scheme: Base, source: Source<'_>, out: ViewMut<'_, u32>) -> Result<(), Error> {
     let Parts { weights, nodes, head, n } = cdf.parts(OPERATION)?;
     let Source { position, words, seed, number } = source;
     let m = out.len();
@@ -184,9 +189,8 @@ fn launch(stream: &Stream, cdf: &Cdf, scheme: Scheme, source: Source<'_>, out: V
         };
     }
     match scheme {
-        Scheme::Multinomial => launch!(Sample),
-        Scheme::Stratified => launch!(Stratified),
-        Scheme::Systematic => launch!(Systematic),
-        Scheme::Residual(_) => Err(Error::Unsupported { operation: OPERATION, what: "residual draws without scratch" }),
+        Base::Multinomial => launch!(Sample),
+        Base::Stratified => launch!(Stratified),
+        Base::Systematic => launch!(Systematic),
     }
 }
