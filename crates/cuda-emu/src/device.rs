@@ -56,6 +56,26 @@ impl Checks {
     pub const NONE: Self = Self { races: false, uninitialised: false };
 }
 
+/// How long instructions are, and how they come one after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Chains {
+    /// Whether a warp's basic blocks come one after the other: all instructions of one start, one a cycle, before any of the
+    /// next. Hardware starts them in the order that the compiler gave them, which knows no bounds but these.
+    pub in_order: bool,
+    /// From the start of an instruction to that of one that needs it; also from one access to the next that needs it through
+    /// memory, on its way.
+    pub operation: u32,
+    /// From the start of an access to shared memory to that of an instruction that needs it.
+    pub shared: u32,
+    /// The same for global and local memory.
+    pub global: u32,
+}
+
+impl Chains {
+    /// Instructions that need each other, whatever their order: what no processor can do side by side.
+    pub const NEEDS: Self = Self { in_order: false, operation: 1, shared: 1, global: 1 };
+}
+
 /// How a kernel is run.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -63,6 +83,9 @@ pub struct Options {
     pub checks: Checks,
     /// Whether anything is counted. Checks count as well.
     pub counters: bool,
+    /// How long instructions are for [`Counters::longest_chain`]. Without it chains aren't followed, which takes several
+    /// times as long.
+    pub chains: Option<Chains>,
     /// Decides the order of blocks, and which warp runs when and for how long. Without one blocks run in order and
     /// warps in long turns.
     pub seed: Option<u64>,
@@ -80,6 +103,7 @@ impl Default for Options {
         Self {
             checks: Checks::ALL,
             counters: true,
+            chains: None,
             seed: None,
             threads: None,
             step_limit: None,

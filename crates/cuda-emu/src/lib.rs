@@ -36,7 +36,7 @@
 //! |---|---|
 //! | [`Module`] | PTX, parsed, checked and lowered; [`LoadError`] names the line |
 //! | [`Device`] | memory, variables of modules, launches |
-//! | [`Grid`], [`Options`], [`Checks`] | shape of a launch, and how it is run |
+//! | [`Grid`], [`Options`], [`Checks`], [`Chains`] | shape of a launch, and how it is run |
 //! | [`Counters`] | what a launch did: instructions, sectors, bank conflicts, ... |
 //! | [`Fault`] | what went wrong, with line, block, thread, address and nearest allocation |
 //!
@@ -73,7 +73,7 @@ mod soft;
 mod types;
 
 pub use count::Counters;
-pub use device::{Checks, Device, Grid, LaunchError, Options};
+pub use device::{Chains, Checks, Device, Grid, LaunchError, Options};
 pub use error::LoadError;
 pub use fault::{Fault, FaultKind, Nearest};
 pub use memory::MemoryError;

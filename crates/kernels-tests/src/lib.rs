@@ -15,9 +15,13 @@ pub use replay::DeviceReplay;
 pub use tree::{DeviceTree, Head, levels};
 
 use bytemuck::Pod;
-use cuda_emu::{Counters, Device, Grid, LaunchError, Module, Options};
+use cuda_emu::{Chains, Counters, Device, Grid, LaunchError, Module, Options};
 use std::marker::PhantomData;
+use std::num::NonZero;
 use std::path::Path;
+
+/// Cycles of a GPU, roughly: of an operation, of an access to shared memory, and of one that no cache has.
+pub const CYCLES: Chains = Chains { in_order: true, operation: 4, shared: 30, global: 500 };
 
 /// Modules on a device of their own. Everything panics that goes wrong: this is for tests.
 #[derive(Debug)]
@@ -99,6 +103,21 @@ impl Bench {
         let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         self.modules.push(Module::load(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display())));
         self
+    }
+
+    /// Counts chains too, and runs blocks one after the other, so that they are the same each time.
+    pub fn count(&mut self) {
+        (self.options.threads, self.options.chains) = (NonZero::new(1), Some(CYCLES));
+    }
+
+    /// [`new`](Self::new), and [`count`](Self::count).
+    ///
+    /// # Panics
+    /// If it can't be read or loaded.
+    pub fn counting(name: &str) -> Self {
+        let mut bench = Self::new(name);
+        bench.count();
+        bench
     }
 
     /// An array with these elements.

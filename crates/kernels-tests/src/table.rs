@@ -54,11 +54,12 @@ impl Row {
             _ => ("-".to_owned(), "-".to_owned()),
         };
         format!(
-            "| `{}` | {} | {} | {} | {loads:.2} / {stores:.2} | {} | {least} | {excess} | {} | {} | {} |",
+            "| `{}` | {} | {} | {} | {} | {loads:.2} / {stores:.2} | {} | {least} | {excess} | {} | {} | {} |",
             self.kernel,
             self.case,
             c.instructions,
             c.longest_warp,
+            c.longest_chain,
             self.bytes(),
             c.shared_bank_conflicts,
             c.divergent_branches,
@@ -70,9 +71,9 @@ impl Row {
 /// The rows in Markdown.
 fn markdown(rows: &[Row]) -> String {
     let mut text = String::from(
-        "| kernel | case | instructions of warps | of the longest warp | sectors a request: loads / stores | bytes moved \
+        "| kernel | case | instructions of warps | of the longest warp | longest chain, cycles | sectors a request: loads / stores | bytes moved \
          | least | ratio | bank conflicts | divergent branches | atomics |\n\
-         | --- | --- | --: | --: | --: | --: | --: | --: | --: | --: | --: |\n",
+         | --- | --- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |\n",
     );
     for row in rows {
         writeln!(text, "{}", row.line()).expect("a string has room");

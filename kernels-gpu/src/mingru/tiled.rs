@@ -130,14 +130,14 @@ struct Window {
     chunk: u32,
 }
 
-/// What a step has from memory.
+/// What a step has from memory, as it lies there: to make floats of it would wait for it.
 #[derive(Clone, Copy)]
-struct Inputs {
-    hidden: f32,
-    gate: f32,
-    proj: f32,
-    x: f32,
-    d_out: f32,
+struct Inputs<S> {
+    hidden: S,
+    gate: S,
+    proj: S,
+    x: S,
+    d_out: S,
 }
 
 /// What a thread keeps of a step while the chains are replayed.
@@ -170,7 +170,7 @@ unsafe fn load<S: Storage>(
     place: Place,
     window: Window,
     slot: u32,
-) -> MaybeUninit<Inputs> {
+) -> MaybeUninit<Inputs<S>> {
     if slot >= window.len {
         return MaybeUninit::uninit();
     }
@@ -178,11 +178,11 @@ unsafe fn load<S: Storage>(
     // SAFETY: (B, T, 3H) and (B, T, H).
     MaybeUninit::new(unsafe {
         Inputs {
-            hidden: (*p.combined.add(at.wide(0))).load(),
-            gate: (*p.combined.add(at.wide(1))).load(),
-            proj: (*p.combined.add(at.wide(2))).load(),
-            x: (*p.x.add(at.narrow())).load(),
-            d_out: (*p.d_out.add(at.narrow())).load(),
+            hidden: *p.combined.add(at.wide(0)),
+            gate: *p.combined.add(at.wide(1)),
+            proj: *p.combined.add(at.wide(2)),
+            x: *p.x.add(at.narrow()),
+            d_out: *p.d_out.add(at.narrow()),
         }
     })
 }
@@ -192,21 +192,27 @@ unsafe fn load<S: Storage>(
 /// # Safety
 /// If the slot is one of the window's, it is this warp's, and the inputs are there.
 #[inline(always)]
-unsafe fn prepare(inputs: MaybeUninit<Inputs>, place: Place, window: Window, slot: u32) -> MaybeUninit<Kept> {
+unsafe fn prepare<S: Storage>(
+    inputs: MaybeUninit<Inputs<S>>,
+    place: Place,
+    window: Window,
+    slot: u32,
+) -> MaybeUninit<Kept> {
     if slot >= window.len {
         return MaybeUninit::uninit();
     }
     // SAFETY: the caller's.
     let inputs = unsafe { inputs.assume_init() };
-    let (gates, highway) = (cell::gates(inputs.hidden, inputs.gate), cell::highway(inputs.proj));
+    let (gates, highway) = (cell::gates(inputs.hidden.load(), inputs.gate.load()), cell::highway(inputs.proj.load()));
+    let (x, d_out) = (inputs.x.load(), inputs.d_out.load());
     let at = place.shared(slot);
     // SAFETY: the slot is below WINDOW, and the caller's.
     unsafe {
         decays().write(at, gates.zc);
         states().write(at, cell::inflow(&gates));
-        gradients().write(at, cell::direct(&highway, inputs.d_out));
+        gradients().write(at, cell::direct(&highway, d_out));
     }
-    MaybeUninit::new(Kept { gates, highway, x: inputs.x, d_out: inputs.d_out })
+    MaybeUninit::new(Kept { gates, highway, x, d_out })
 }
 
 /// Computes what needs no carry of the warp's steps. All loads come first, so that they wait together.

@@ -32,7 +32,7 @@ pub(crate) struct Shape {
     pub(crate) d: Type,
     /// Types of the sources, in order.
     pub(crate) sources: [Option<Type>; 4],
-    /// What stands in `x` where that isn't a source.
+    /// What varies the operation.
     pub(crate) flags: u32,
 }
 

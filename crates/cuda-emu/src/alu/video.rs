@@ -86,7 +86,8 @@ const OPERATIONS: [Operation; 5] =
 
 fn run<const BITS: u32, const OPERATION: usize>(file: &mut [u64], args: &Args, mask: u32) {
     let [a, b, c] = [args.a, args.b, args.c].map(|row| u32::load(file, row));
-    let d = std::array::from_fn::<u32, LANES, _>(|i| parts(OPERATIONS[OPERATION], BITS, [a[i], b[i], c[i]], args.x));
+    let d =
+        std::array::from_fn::<u32, LANES, _>(|i| parts(OPERATIONS[OPERATION], BITS, [a[i], b[i], c[i]], args.flags));
     u32::store(file, args.d, &d, mask);
 }
 

@@ -11,8 +11,8 @@ macro_rules! counters {
     ($($(#[$doc:meta])* $field:ident: $join:ident, $name:literal;)*) => {
         /// What a launch did. A request is one instruction of one warp; a sector is 32 bytes.
         ///
-        /// All but [`longest_warp`](Self::longest_warp) and [`longest_block`](Self::longest_block) are sums, which tell
-        /// how much work there is. These two are maxima: with enough processors to run everything else beside it, a
+        /// All but [`longest_warp`](Self::longest_warp), [`longest_chain`](Self::longest_chain) and
+        /// [`longest_block`](Self::longest_block) are sums, which tell how much work there is. These are maxima: with enough processors to run everything else beside it, a
         /// launch takes as long as its longest warp, so they tell how much of the work has to be done one after the
         /// other. They don't depend on how many threads of the host run the blocks; without a loop that waits for
         /// another warp they don't depend on the seed either.
@@ -30,9 +30,9 @@ macro_rules! counters {
                 $(join!($join, self.$field, other.$field);)*
             }
 
-            /// All of them with their names, in the order of the table.
+            /// All that were counted with their names, in the order of the table.
             pub fn rows(&self) -> Vec<(&'static str, u64)> {
-                vec![$(($name, self.$field),)*]
+                [$(shown!($join, $name, self.$field),)*].into_iter().flatten().collect()
             }
         }
     };
@@ -42,8 +42,18 @@ macro_rules! join {
     (sum, $a:expr, $b:expr) => {
         $a += $b
     };
-    (most, $a:expr, $b:expr) => {
+    ($most:ident, $a:expr, $b:expr) => {
         $a = $a.max($b)
+    };
+}
+
+/// What is counted only when asked for isn't shown otherwise.
+macro_rules! shown {
+    (asked, $name:expr, $value:expr) => {
+        if $value > 0 { Some(($name, $value)) } else { None }
+    };
+    ($always:ident, $name:expr, $value:expr) => {
+        Some(($name, $value))
     };
 }
 
@@ -54,6 +64,10 @@ counters! {
     lane_instructions: sum, "instructions of lanes";
     /// Most instructions that one warp ran: all that it issued, whichever of its lanes took part.
     longest_warp: most, "  of the longest warp";
+    /// The longest chain of instructions each of which needed the one before: a value of it, from a register or through
+    /// memory, or its being over, as of a branch or a barrier. In instructions or in cycles, as
+    /// [`Options::chains`](crate::Options::chains) has it, without which it is 0.
+    longest_chain: asked, "  of the longest chain";
     /// Most instructions that the warps of one block ran together.
     longest_block: most, "  of the longest block";
     /// Loads from global memory.

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
+use super::chain::Use;
 use super::env::{Env, Mode, Place};
 use super::request::Request;
 use super::step::lanes;
@@ -30,7 +31,12 @@ impl Warp {
         }
         let bytes = u64::from(atomic.width);
         let request = Request::new(&activation.file, &atomic.address, atomic.space, bytes, mask, place);
-        request.by_space(|request| self.atomic_in::<M>(env, activation, atomic, request))?;
+        request.by_space(|request| {
+            if M::CHECK && env.launch.chain.is_some() {
+                self.chain_access(env, request, Use::Both);
+            }
+            self.atomic_in::<M>(env, activation, atomic, request)
+        })?;
         if M::CHECK {
             env.learn(self.index);
         }

@@ -26,6 +26,8 @@ struct Cell {
     yes: u32,
     asked: u32,
     clock: Vec<u32>,
+    /// Length of the longest chain that has come.
+    chain: u64,
 }
 
 /// The barriers of a block.
@@ -108,6 +110,7 @@ impl Barriers {
             cell.yes += (votes & mask).count_ones();
             cell.asked += mask.count_ones();
         }
+        cell.chain = cell.chain.max(warp.chain.length);
         let clock = env.clocks.row(warp.index as usize);
         merge(&mut cell.clock, clock);
         Ok(())
@@ -148,6 +151,9 @@ fn release(env: &mut Env<'_>, warp: &mut Warp, id: u32, cell: &Cell) {
             waited = true;
             group.state = State::Ready;
             let Some(reduce) = reduce else { continue };
+            if cell.chain > 0 {
+                activation.chain.set(reduce.d, group.mask == warp.live, cell.chain);
+            }
             let (words, value) = match reduce.kind {
                 Reduction::Count => (NARROW, cell.yes.into()),
                 Reduction::All => (1, u64::from(cell.yes == cell.asked)),
@@ -159,6 +165,7 @@ fn release(env: &mut Env<'_>, warp: &mut Warp, id: u32, cell: &Cell) {
         }
     }
     if waited {
+        warp.chain.past = warp.chain.past.max(cell.chain);
         env.clocks.join(warp.index as usize, &cell.clock);
     }
 }

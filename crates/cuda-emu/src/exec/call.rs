@@ -1,5 +1,6 @@
 //! Calls: new register files and frames, arguments in, results out.
 
+use super::chain::Rows;
 use super::env::{Env, Mode, Place};
 use super::local::Local;
 use super::poison::Poison;
@@ -47,6 +48,7 @@ impl Warp {
             parent: parent.map(|(p, _)| p),
             depth,
             poison: Poison::default(),
+            chain: Rows::default(),
         };
         // The caller's own place looks free while it runs.
         let caller = parent.map(|(index, _)| index);
@@ -197,6 +199,16 @@ pub(super) struct Called {
 /// Copies a value from one call's slot to another's.
 fn pass(local: &mut Local, from: &mut Activation, given: Slot, to: &mut Activation, wanted: Slot, mask: u32) {
     let stride = local.stride;
+    let length = match given {
+        Slot::Register { row, .. } => from.chain.of(row),
+        Slot::Frame { offset, bytes } => local.chain.of(from.frame + offset, bytes),
+    };
+    match wanted {
+        // Chains aren't followed.
+        _ if length == 0 => {}
+        Slot::Register { row, .. } => to.chain.set(row, mask == u32::MAX, length),
+        Slot::Frame { offset, bytes } => local.chain.set(to.frame + offset, bytes, length),
+    }
     for lane in (0..LANES).filter(|lane| mask >> lane & 1 != 0) {
         let base = lane as u64 * stride;
         match (given, wanted) {

@@ -1,5 +1,6 @@
 //! Asynchronous copies from global to shared memory.
 
+use super::chain::Use;
 use super::env::{Env, Mode, Place};
 use super::request::{LaneRequest, Request};
 use super::step::lanes;
@@ -50,6 +51,10 @@ impl Warp {
                 env.counters.global_load_bytes += lanes(reading).map(|lane| sizes[lane]).sum::<u64>();
             }
         }
+        if M::CHECK && env.launch.chain.is_some() {
+            self.chain_access(env, &from, Use::Read);
+            self.chain_access(env, &to, Use::Write);
+        }
         let launch = env.launch;
         for lane in lanes(mask) {
             let mut buffer = [0; 16];
@@ -98,6 +103,9 @@ impl Warp {
             if let Some(barrier) = &copy.barrier {
                 let request = Request::new(&activation.file, barrier, Space::Shared, 8, 1 << lane, place);
                 request.inside(env, env.launch.shared_bytes)?;
+                if M::CHECK && env.launch.chain.is_some() {
+                    self.chain_access(env, &request, Use::Both);
+                }
                 self.complete_bytes::<M>(env, bytes, &request.lane(lane, true))?;
             }
         }

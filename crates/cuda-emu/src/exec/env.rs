@@ -3,6 +3,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 
+use super::chain::{Following, Units};
 use super::object::Objects;
 use super::request::LaneRequest;
 use crate::check::{Accessor, Clocks, Conflict, GlobalShadow, SharedShadow, merge};
@@ -58,6 +59,8 @@ pub(super) struct Launch<'l> {
     pub(super) step_limit: u64,
     pub(super) stack_bytes: u64,
     pub(super) shadow: Option<GlobalShadow>,
+    /// Chains, if they are followed.
+    pub(super) chain: Option<Following>,
     pub(super) stop: AtomicBool,
     pub(super) output: &'l Mutex<String>,
     pub(super) heap: Option<&'l Heap>,
@@ -87,6 +90,8 @@ pub(super) struct Env<'l> {
     pub(super) shadow: SharedShadow,
     /// Barriers that are objects in shared memory.
     pub(super) objects: Objects,
+    /// Lengths of the chains that bytes of shared memory end.
+    pub(super) chain: Units,
     /// What warps knew that have made a fence or a release.
     pub(super) published: Vec<u32>,
     /// Whether the block has made an atomic or strong access to global memory.
@@ -120,6 +125,7 @@ impl<'l> Env<'l> {
             clocks: Clocks::default(),
             shadow: SharedShadow::default(),
             objects: Objects::default(),
+            chain: Units::default(),
             published: Vec::new(),
             informed: false,
             listens: false,
@@ -135,6 +141,7 @@ impl<'l> Env<'l> {
         self.informed = false;
         self.listens = false;
         self.objects.clear();
+        self.chain.clear();
         self.published.clear();
         self.shared.clear();
         self.shared.resize((launch.shared_bytes as usize).div_ceil(8), 0);

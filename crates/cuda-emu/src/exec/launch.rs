@@ -5,6 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::block::{Progress, Workspace};
+use super::chain::Following;
 use super::env::{Checked, Counted, Env, Launch, Mode, Plain};
 use crate::check::GlobalShadow;
 use crate::count::Counters;
@@ -145,11 +146,12 @@ pub(crate) fn launch(job: Job<'_>) -> Result<Counters, Box<Fault>> {
         step_limit: options.step_limit.unwrap_or(u64::MAX),
         stack_bytes: options.stack_bytes,
         shadow,
+        chain: options.chains.map(Following::new),
         stop: AtomicBool::new(false),
         output: job.output,
         heap: job.heap,
     };
-    if options.checks.races || options.checks.uninitialised {
+    if options.checks.races || options.checks.uninitialised || options.chains.is_some() {
         run::<Checked>(&launch, blocks, options)
     } else if options.counters {
         run::<Counted>(&launch, blocks, options)

@@ -1,5 +1,6 @@
 //! Loads.
 
+use super::chain::Use;
 use super::env::{Env, Mode, Place};
 use super::request::{Regions, Request};
 use super::step::lanes;
@@ -37,11 +38,16 @@ impl Warp {
         access: &Access,
         request: &Request,
     ) -> Result<(), Box<Fault>> {
-        request.by_space(|request| match access.width {
-            1 => self.load_words::<M, u8>(env, activation, access, request),
-            2 => self.load_words::<M, u16>(env, activation, access, request),
-            4 => self.load_words::<M, u32>(env, activation, access, request),
-            _ => self.load_words::<M, u64>(env, activation, access, request),
+        request.by_space(|request| {
+            if M::CHECK && env.launch.chain.is_some() {
+                self.chain_access(env, request, Use::Read);
+            }
+            match access.width {
+                1 => self.load_words::<M, u8>(env, activation, access, request),
+                2 => self.load_words::<M, u16>(env, activation, access, request),
+                4 => self.load_words::<M, u32>(env, activation, access, request),
+                _ => self.load_words::<M, u64>(env, activation, access, request),
+            }
         })
     }
 

@@ -1,5 +1,6 @@
 //! Local memory.
 
+use super::chain::Units;
 use crate::lanes::LANES;
 
 /// Local memory of a warp's lanes: equal stretches, one behind the other.
@@ -10,6 +11,8 @@ pub(super) struct Local {
     /// Whether it is noted which bytes have been written, and which have.
     tracks: bool,
     written: Vec<bool>,
+    /// Lengths of the chains that its bytes end, of all lanes together.
+    pub(super) chain: Units,
 }
 
 impl Local {
@@ -41,6 +44,7 @@ impl Local {
 
     /// From now on nothing has written the bytes from `start` to `end` of any lane.
     pub(super) fn forget(&mut self, start: u64, end: u64) {
+        self.chain.forget(start, end);
         if self.tracks && start < end {
             // Memory of an earlier launch may not have been tracked.
             self.written.resize(self.stride as usize * LANES, false);

@@ -1,5 +1,6 @@
 //! `ldmatrix`, `stmatrix` and `movmatrix`.
 
+use super::chain::Use;
 use super::env::{Env, Mode, Place};
 use super::request::{Request, window};
 use super::warp::{Activation, Warp};
@@ -45,6 +46,9 @@ impl Warp {
             env.counters.shared_bank_conflicts += bank_conflicts(&request.at, ROW, mask);
         }
         if M::CHECK {
+            if env.launch.chain.is_some() {
+                self.chain_access(env, &request, if load.store { Use::Write } else { Use::Read });
+            }
             if load.store {
                 for lane in 0..8 * count {
                     watch::shared_write(env, &request.lane(lane, false), false)?;

@@ -5,6 +5,7 @@ mod barrier;
 mod block;
 mod builtin;
 mod call;
+mod chain;
 mod copy;
 mod env;
 mod exchange;

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::chain::Use;
 use super::env::{Env, Mode, Place};
 use super::request::{LaneRequest, Request};
 use super::step::lanes;
@@ -112,6 +113,9 @@ impl Warp {
                 return Err(request.fault(env, FaultKind::OutOfBounds { bytes: 8 }, lane));
             }
             request.inside(env, env.launch.shared_bytes)?;
+            if M::CHECK && env.launch.chain.is_some() {
+                self.chain_access(env, request, if waits { Use::Read } else { Use::Both });
+            }
             for lane in lanes(request.mask) {
                 let words = if object.kind == Kind::WaitState { WIDE } else { NARROW };
                 let operand =

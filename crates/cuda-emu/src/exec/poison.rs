@@ -54,10 +54,9 @@ impl Poison {
         self.rows.retain(|known| known.lanes != 0);
     }
 
-    /// Follows the values through a computation. The fourth source may be a number instead of a row, so that it isn't
-    /// looked at.
+    /// Follows the values through a computation.
     fn compute(&mut self, args: &Args, mask: u32) {
-        let sources = [args.a, args.b, args.c].map(|row| if row == NONE { (0, 0) } else { self.of(row) });
+        let sources = [args.a, args.b, args.c, args.x].map(|row| if row == NONE { (0, 0) } else { self.of(row) });
         let joined = sources.iter().fold((0, 0), |all, one| (all.0 | one.0, all.1.max(one.1)));
         for row in [args.d, args.e] {
             if row != NONE {

@@ -135,20 +135,36 @@ impl Warp {
                 let place = Place { warp: self.index, function, line: inst.line };
                 activation.follow(env, inst, (group.mask, mask), place)?;
             }
+            let chains = M::CHECK && env.launch.chain.is_some();
+            if M::CHECK
+                && let Some(following) = &env.launch.chain
+            {
+                self.chain_begin(following, &activation.chain, inst);
+            }
             if let crate::program::Op::Compute(exec, args) = &inst.op {
                 if mask != 0 {
                     // SAFETY: operations were picked for the instruction set of this machine.
                     unsafe { exec(&mut activation.file, args, mask) };
                 }
+                if chains {
+                    self.chain_end(env, &mut activation.chain, inst, mask);
+                }
                 group.pc += 1;
                 continue;
             }
             if mask == 0 {
+                if chains {
+                    self.chain_end(env, &mut activation.chain, inst, mask);
+                }
                 group.pc += 1;
                 continue;
             }
             let place = Place { warp: self.index, function, line: inst.line };
-            match self.step::<M>(env, &mut activation, index, &mut group, inst, mask, place)? {
+            let next = self.step::<M>(env, &mut activation, index, &mut group, inst, mask, place)?;
+            if chains {
+                self.chain_end(env, &mut activation.chain, inst, mask);
+            }
+            match next {
                 Next::Go => {}
                 Next::Part(other) => {
                     activation.groups.push(group);

@@ -1,5 +1,6 @@
 //! Stores.
 
+use super::chain::Use;
 use super::env::{Env, Mode, Place};
 use super::request::Request;
 use super::step::lanes;
@@ -36,11 +37,16 @@ impl Warp {
         access: &Access,
         request: &Request,
     ) -> Result<(), Box<Fault>> {
-        request.by_space(|request| match access.width {
-            1 => self.store_words::<M, u8>(env, activation, access, request),
-            2 => self.store_words::<M, u16>(env, activation, access, request),
-            4 => self.store_words::<M, u32>(env, activation, access, request),
-            _ => self.store_words::<M, u64>(env, activation, access, request),
+        request.by_space(|request| {
+            if M::CHECK && env.launch.chain.is_some() {
+                self.chain_access(env, request, Use::Write);
+            }
+            match access.width {
+                1 => self.store_words::<M, u8>(env, activation, access, request),
+                2 => self.store_words::<M, u16>(env, activation, access, request),
+                4 => self.store_words::<M, u32>(env, activation, access, request),
+                _ => self.store_words::<M, u64>(env, activation, access, request),
+            }
         })
     }
 

@@ -1,5 +1,6 @@
 //! A warp: calls that are going on, and in each the groups of lanes that are together.
 
+use super::chain::{Chain, Rows};
 use super::local::Local;
 use super::poison::Poison;
 use crate::program::Reduce;
@@ -50,6 +51,8 @@ pub(super) struct Activation {
     pub(super) depth: u32,
     /// Values of registers that come from memory that nothing wrote.
     pub(super) poison: Poison,
+    /// Lengths of the chains that its registers end.
+    pub(super) chain: Rows,
 }
 
 /// A warp.
@@ -72,6 +75,7 @@ pub(super) struct Warp {
     pub(super) patience: u64,
     /// How often another group than the first has had a turn.
     pub(super) others: usize,
+    pub(super) chain: Chain,
 }
 
 /// Instructions after which another group has a turn. Many, since lanes that run ahead meet the others later.
@@ -87,6 +91,8 @@ impl Warp {
         self.clock = 0;
         self.patience = 0;
         self.others = 0;
+        self.chain = Chain::default();
+        self.local.chain.clear();
         for activation in self.activations.drain(..).flatten() {
             self.spare.push((activation.function, activation.file));
         }

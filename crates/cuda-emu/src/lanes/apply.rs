@@ -115,7 +115,7 @@ fn apply4<O: Op4>(file: &mut [u64], args: &Args, mask: u32) {
     }
 }
 
-/// `d = f(a, b)` and `e = !f(a, b)`, each joined with the predicate at `c` when there is one. `x` says how: bits 0 and
+/// `d = f(a, b)` and `e = !f(a, b)`, each joined with the predicate at `c` when there is one. `flags` say how: bits 0 and
 /// 1 are and, or, xor; bit 2 negates `c`.
 #[inline(always)]
 fn apply_compare<O: Op2<D = bool>>(file: &mut [u64], args: &Args, mask: u32) {
@@ -128,10 +128,10 @@ fn apply_compare<O: Op2<D = bool>>(file: &mut [u64], args: &Args, mask: u32) {
     let (mut d, mut e) = (bits, !bits);
     if args.c != NONE {
         let mut c = file[args.c as usize] as u32;
-        if args.x & 4 != 0 {
+        if args.flags & 4 != 0 {
             c = !c;
         }
-        (d, e) = match args.x & 3 {
+        (d, e) = match args.flags & 3 {
             0 => (d & c, e & c),
             1 => (d | c, e | c),
             _ => (d ^ c, e ^ c),

@@ -34,11 +34,13 @@ pub(crate) struct Args {
     pub(crate) b: u32,
     pub(crate) c: u32,
     pub(crate) x: u32,
+    /// What varies the operation.
+    pub(crate) flags: u32,
 }
 
 impl Default for Args {
     fn default() -> Self {
-        Self { d: NONE, e: NONE, a: NONE, b: NONE, c: NONE, x: NONE }
+        Self { d: NONE, e: NONE, a: NONE, b: NONE, c: NONE, x: NONE, flags: 0 }
     }
 }
 

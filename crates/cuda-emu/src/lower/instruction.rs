@@ -66,7 +66,7 @@ impl Lowering<'_> {
     ) -> Result<(), LoadError> {
         let count = shape.sources.iter().flatten().count();
         self.expect_operands(instruction, form, count + 1)?;
-        let mut args = Args { x: shape.flags, ..Args::default() };
+        let mut args = Args { flags: shape.flags, ..Args::default() };
         for (i, ty) in shape.sources.iter().flatten().enumerate() {
             let operand = &instruction.operands[i + 1];
             let row = match (operand, ty) {
@@ -143,7 +143,7 @@ impl Lowering<'_> {
         if let Some(join) = comparison.join {
             let (row, negated) = self.predicate(form, &instruction.operands[3])?;
             args.c = row;
-            args.x = join | u32::from(negated) << 2;
+            args.flags = join | u32::from(negated) << 2;
         }
         if let Some(ty) = value {
             return self.set(instruction, form, comparison, args, ty);

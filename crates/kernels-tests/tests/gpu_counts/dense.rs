@@ -21,7 +21,7 @@ fn least<S>(wide: usize, checkpoints: usize) -> Option<u64> {
 }
 
 fn scans<S: Format>() -> Vec<Row> {
-    let (bench, [batch, time, hidden]) = (Bench::new("mingru"), SHAPE);
+    let (bench, [batch, time, hidden]) = (Bench::counting("mingru"), SHAPE);
     let case = Case::<S>::new(batch, time, hidden);
     let shape = format!("(B, T, H) = ({batch}, {time}, {hidden})");
     let name = |kernel: &str| format!("mingru_scan_{kernel}_{}", S::SUFFIX);
@@ -43,7 +43,7 @@ fn scans<S: Format>() -> Vec<Row> {
 const PRODUCT: [usize; 3] = [256, 128, 256];
 
 fn products() -> Vec<Row> {
-    let (bench, [m, n, k]) = (Bench::new("gemm"), PRODUCT);
+    let (bench, [m, n, k]) = (Bench::counting("gemm"), PRODUCT);
     let least = 4 * (m * k + k * n + m * n) as u64;
     let row = |form: Form| {
         let (a, b) = form.operands(PRODUCT, 0, false);
@@ -55,7 +55,7 @@ fn products() -> Vec<Row> {
 
 /// Sums along both sides of a matrix.
 fn sums() -> Vec<Row> {
-    let bench = Bench::new("sum");
+    let bench = Bench::counting("sum");
     let (rows, cols) = (4096_usize, 64_usize);
     let a = Matrix::new(rows, cols, 0, 1, false);
     let sizes = [rows, cols, cols].map(|size| Arg::U32(size as u32));

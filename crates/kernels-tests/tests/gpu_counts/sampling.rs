@@ -3,7 +3,6 @@
 use arith::random::Stream;
 use kernels_tests::table::Row;
 use kernels_tests::{Arg, Bench, DeviceCdf, DeviceItems, DeviceReplay, DeviceTree, Extremes, NewItems};
-use std::num::NonZero;
 
 /// Updates, draws, rows.
 const M: usize = 1024;
@@ -17,7 +16,7 @@ fn trees() -> Vec<Row> {
     for capacity in [1 << 17, 1 << 20] {
         let mut device = DeviceTree::new(&vec![0.5; capacity]);
         // Leaves that come twice are claimed in the order of threads.
-        device.bench.options.threads = NonZero::new(1);
+        device.bench.count();
         let td: Vec<f32> = (0..M as u64).map(|j| Stream::new(2, 2).uniform(j)).collect();
         let case = format!("{M} of {capacity} leaves");
         let smallest = Extremes::new(&device.bench, "min", capacity);
@@ -37,7 +36,7 @@ fn cdf() -> Vec<Row> {
     let n = 1 << 18;
     let mut device = DeviceCdf::new(Bench::new("cdf"), &vec![0.5; n]);
     // Blocks one after the other: none looks for another's sum more than once.
-    device.bench.options.threads = NonZero::new(1);
+    device.bench.count();
     let [survey, build] = device.build();
     let (case, weights) = (format!("{n} weights"), 4 * n as u64);
     // A key of 8 bytes before each 16 weights.
@@ -54,7 +53,7 @@ fn residual() -> Row {
     let weights: Vec<_> = (0..n as u64).map(|i| Stream::new(3, 3).uniform_positive(i)).collect();
     let mut device = DeviceCdf::new(Bench::new("cdf").with("resample"), &weights);
     // As above.
-    device.bench.options.threads = NonZero::new(1);
+    device.bench.count();
     device.build();
     let out = device.bench.room::<u32>(n);
     let mut args = device.args().to_vec();
@@ -72,7 +71,7 @@ fn items() -> Vec<Row> {
     for capacity in [1 << 17, 1 << 20] {
         let mut device = DeviceItems::new(capacity);
         // As above: claims, and climbs that meet.
-        device.tree.bench.options.threads = NonZero::new(1);
+        device.tree.bench.count();
         (device.width, device.passes) = (256, &[1, 2]);
         device.insert(NewItems::With(&vec![0.5; capacity]), 0.6);
         device.passes = &[0];
@@ -92,7 +91,7 @@ fn items() -> Vec<Row> {
 /// As many systematic draws as weights, in each of many rows.
 fn rows_of_weights() -> Vec<Row> {
     let (rows, n) = (64, 4096);
-    let bench = Bench::new("resample");
+    let bench = Bench::counting("resample");
     let weights: Vec<_> = (0..(rows * n) as u64).map(|i| Stream::new(3, 3).uniform_positive(i)).collect();
     let (weights, largest) = (bench.buffer(&weights), bench.room::<f32>(rows));
     let (details, state, faults) = (bench.room::<u64>(rows), bench.buffer(&[0_u32; 2]), bench.buffer(&[0_u64; 3]));
@@ -117,12 +116,17 @@ fn rows_of_weights() -> Vec<Row> {
 /// Batches with rows of 256 bytes.
 fn replay() -> Vec<Row> {
     let (small, large, width) = (1 << 17, 1 << 20, 256);
-    let device = DeviceReplay::new(small, width, &vec![1_u8; small * width]);
+    let replay_of = |capacity: usize| {
+        let mut device = DeviceReplay::new(capacity, width, &vec![1_u8; capacity * width]);
+        device.tree.bench.count();
+        device
+    };
+    let device = replay_of(small);
     let rows = device.tree.bench.buffer(&vec![2_u8; M * width]);
     let insert = device.insert_rows(&rows, 0, M, 1);
     let case = format!("{M} rows of {width} bytes");
     let mut rows = vec![Row::new("replay_insert_rows", case, insert, Some((2 * M * width) as u64))];
-    for device in [device, DeviceReplay::new(large, width, &vec![1_u8; large * width])] {
+    for device in [device, replay_of(large)] {
         let case = format!("{M} of {} items with {width} bytes", device.tree.capacity);
         rows.push(Row::new("replay_sample_f32", case, device.sample(M, 1).2, None));
     }

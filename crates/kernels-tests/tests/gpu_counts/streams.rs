@@ -8,7 +8,7 @@ const N: usize = 1 << 16;
 const BYTES: u64 = 4 * N as u64;
 
 fn map(kernel: &str, inputs: usize) -> Row {
-    let bench = Bench::new("map");
+    let bench = Bench::counting("map");
     let inputs: Vec<_> = (0..inputs).map(|_| bench.buffer(&vec![0.5_f32; N])).collect();
     let out = bench.room::<f32>(N);
     let mut args: Vec<Arg> = inputs.iter().map(Arg::from).collect();
@@ -18,14 +18,14 @@ fn map(kernel: &str, inputs: usize) -> Row {
 }
 
 fn fill(kernel: &str) -> Row {
-    let bench = Bench::new("random");
+    let bench = Bench::counting("random");
     let out = bench.room::<f32>(N);
     let args = [Arg::U64(1), Arg::U64(2), Arg::U64(0), (&out).into(), Arg::U32(N as u32)];
     Row::new(kernel, format!("{N}"), bench.run(kernel, N / 4, 256, &args), Some(BYTES))
 }
 
 fn sum(kernel: &str, inputs: usize) -> Row {
-    let bench = Bench::new("sum");
+    let bench = Bench::counting("sum");
     let chunks = N / 1024;
     let inputs: Vec<_> = (0..inputs).map(|_| bench.buffer(&vec![0.5_f32; N])).collect();
     let sums = bench.room::<f32>(chunks);
