@@ -61,6 +61,8 @@ pub mod draws;
 pub mod fault;
 #[cfg(feature = "gemm")]
 pub mod gemm;
+#[cfg(any(feature = "cdf", feature = "resample", feature = "sum", feature = "tree"))]
+pub mod grouped;
 #[cfg(any(feature = "loss", feature = "rollout", feature = "sum"))]
 pub mod join;
 #[cfg(any(feature = "cdf", feature = "resample", feature = "tree"))]

@@ -10,27 +10,24 @@ pub use axis::{join_parts_f32, sum_cols_f32, sum_rows_f32};
 
 use crate::device::thread::{block_dim_x, block_idx_x, index_1d, sync_threads, thread_idx_x};
 use crate::device::warp::{LANES, lane_id};
+use crate::grouped::grouped;
 use crate::join::join;
 use crate::shared_array;
 use arith::fma;
 use arith::sum::CHUNK;
 
-/// One warp a chunk, one thread a lane. `term` adds element i to a lane.
+/// One warp a chunk, one thread a lane. `load` reads element i, `add` adds it to a lane.
 ///
 /// # Safety
-/// `out` holds ceil(n / 1024) elements; `term` may be called for i < n.
+/// `out` holds ceil(n / 1024) elements; `load` may be called for i < n.
 #[inline(always)]
-unsafe fn chunks(out: *mut f32, n: u32, term: impl Fn(usize, f32) -> f32) {
+unsafe fn chunks<T: Copy>(out: *mut f32, n: u32, load: impl Fn(usize) -> T, add: impl Fn(f32, T) -> f32) {
     let (chunk, lane) = (index_1d() / LANES as usize, lane_id());
     let start = chunk * CHUNK;
     let n = n as usize;
     let mut sum = 0.0;
-    let mut i = start + lane as usize;
     let end = if start + CHUNK < n { start + CHUNK } else { n };
-    while i < end {
-        sum = term(i, sum);
-        i += LANES as usize;
-    }
+    grouped(start + lane as usize, end, LANES as usize, load, |_, element| sum = add(sum, element));
     // Lanes without elements count as +0.
     // SAFETY: blocks are whole warps, and all lanes of one have come here.
     let sum = unsafe { join(sum, lane, LANES) };
@@ -48,8 +45,8 @@ unsafe fn chunks(out: *mut f32, n: u32, term: impl Fn(usize, f32) -> f32) {
 /// The crate's conventions.
 #[unsafe(no_mangle)]
 pub unsafe extern "ptx-kernel" fn sum_chunks_f32(x: *const f32, out: *mut f32, n: u32) {
-    // SAFETY: `term` is called for elements that there are.
-    unsafe { chunks(out, n, |i, lane| lane + *x.add(i)) }
+    // SAFETY: `load` is called for elements that there are.
+    unsafe { chunks(out, n, |i| *x.add(i), |lane, x| lane + x) }
 }
 
 /// `out[c]` = sum of `x_i * y_i` over chunk c, each lane a chain of fused multiply-adds.
@@ -60,8 +57,8 @@ pub unsafe extern "ptx-kernel" fn sum_chunks_f32(x: *const f32, out: *mut f32, n
 /// The crate's conventions.
 #[unsafe(no_mangle)]
 pub unsafe extern "ptx-kernel" fn dot_chunks_f32(x: *const f32, y: *const f32, out: *mut f32, n: u32) {
-    // SAFETY: `term` is called for elements that there are.
-    unsafe { chunks(out, n, |i, lane| fma(*x.add(i), *y.add(i), lane)) }
+    // SAFETY: `load` is called for elements that there are.
+    unsafe { chunks(out, n, |i| (*x.add(i), *y.add(i)), |lane, (x, y)| fma(x, y, lane)) }
 }
 
 shared_array!(

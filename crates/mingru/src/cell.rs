@@ -47,8 +47,13 @@ pub(crate) fn state(gates: &Gates, carried: f32) -> f32 {
 /// `out = fma(s, h, s' * x)`.
 #[inline(always)]
 pub(crate) fn output(proj: f32, h: f32, x: f32) -> f32 {
-    let Highway { s, sc } = highway(proj);
-    fma(s, h, sc * x)
+    mix(&highway(proj), h, x)
+}
+
+/// [`output`] from the highway.
+#[inline(always)]
+pub(crate) fn mix(highway: &Highway, h: f32, x: f32) -> f32 {
+    fma(highway.s, h, highway.sc * x)
 }
 
 /// How much of the output is the state, and how much the input.

@@ -7,6 +7,7 @@ use crate::device::grid::is_last_block;
 use crate::device::thread::{block_dim_x, block_idx_x, thread_idx_x};
 use crate::device::warp::{lane_id, warp_reduce};
 use crate::fault::{Fault, report};
+use crate::grouped::grouped;
 use arith::fixed::is_weight;
 
 /// Finds the largest weight, and prepares `tiles`: the first launch of a build.
@@ -32,11 +33,11 @@ pub unsafe extern "ptx-kernel" fn cdf_survey_f32(
         unsafe { *tiles.add(2 * tile + thread_idx_x() as usize) = 0 };
     }
     let end = ((tile + 1) * TILE as usize).min(n as usize);
-    let mut i = tile * TILE as usize + thread_idx_x() as usize;
+    let first = tile * TILE as usize + thread_idx_x() as usize;
     let mut largest = 0;
-    while i < end {
-        // SAFETY: below n.
-        let weight = unsafe { *weights.add(i) };
+    // SAFETY: below n.
+    let load = |i: usize| unsafe { *weights.add(i) };
+    grouped(first, end, block_dim_x() as usize, load, |i, weight| {
         if is_weight(weight) {
             // Weights are ordered as their bits. + 0 makes +0 of -0.
             largest = largest.max((weight + 0.0).to_bits());
@@ -45,8 +46,7 @@ pub unsafe extern "ptx-kernel" fn cdf_survey_f32(
             // SAFETY: the caller's.
             unsafe { report(status, Fault::Invalid(weight), i as u32) };
         }
-        i += block_dim_x() as usize;
-    }
+    });
     // SAFETY: all lanes come here.
     let largest = unsafe { warp_reduce(largest, u32::max) };
     if lane_id() == 0 {

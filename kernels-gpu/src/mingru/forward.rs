@@ -2,7 +2,10 @@
 
 use super::storage::Storage;
 use super::{At, Shape};
-use crate::cell;
+use crate::cell::{self, Gates, Highway};
+
+/// Steps that are read together, so that they wait together.
+const GROUP: u32 = 4;
 
 /// Pointers of the forward scan, in the order of the kernels' parameters.
 #[derive(Clone, Copy)]
@@ -16,12 +19,61 @@ struct Forward<S> {
     h_last: *mut f32,
 }
 
+/// What a step needs besides the state.
+#[derive(Clone, Copy)]
+struct Step {
+    gates: Gates,
+    highway: Highway,
+    x: f32,
+    keep: f32,
+}
+
+/// What a step has from memory, as it lies there: to make floats of it would wait for it.
+#[derive(Clone, Copy)]
+struct Inputs<S> {
+    hidden: S,
+    gate: S,
+    proj: S,
+    x: S,
+    keep: f32,
+}
+
+impl<S: Storage> Inputs<S> {
+    #[inline(always)]
+    fn step(self) -> Step {
+        Step {
+            gates: cell::gates(self.hidden.load(), self.gate.load()),
+            highway: cell::highway(self.proj.load()),
+            x: self.x.load(),
+            keep: self.keep,
+        }
+    }
+}
+
+impl<S: Storage> Forward<S> {
+    /// # Safety
+    /// As the kernels.
+    #[inline(always)]
+    unsafe fn load(self, at: At) -> Inputs<S> {
+        // SAFETY: (B, T, 3H), (B, T, H) and (B, T).
+        unsafe {
+            Inputs {
+                hidden: *self.combined.add(at.wide(0)),
+                gate: *self.combined.add(at.wide(1)),
+                proj: *self.combined.add(at.wide(2)),
+                x: *self.x.add(at.narrow()),
+                keep: *self.keep.add(at.step),
+            }
+        }
+    }
+}
+
 /// # Safety
 /// As the kernels.
 #[inline(always)]
 unsafe fn forward<S: Storage>(p: Forward<S>, shape: Shape, interval: u32) {
     let Some((row, unit)) = shape.unit() else { return };
-    let (time, hidden) = (shape.time as usize, shape.hidden as usize);
+    let hidden = shape.hidden as usize;
     // An interval of 0 is against the rules; without the check there would be a panic to compile.
     let interval = interval.max(1);
     let chunks = shape.time.div_ceil(interval) as usize;
@@ -30,7 +82,8 @@ unsafe fn forward<S: Storage>(p: Forward<S>, shape: Shape, interval: u32) {
     let mut h = unsafe { *p.h0.add(state) };
     // Steps until the next checkpoint, and where it goes.
     let (mut left, mut checkpoint) = (0, row * chunks * hidden + unit);
-    for t in 0..time {
+    let at = |t: u32| At { step: row * shape.time as usize + t as usize, hidden, unit };
+    let mut advance = |at: At, step: Step| {
         if left == 0 {
             // SAFETY: (B, ceil(T / K), H), and this thread alone has this unit.
             unsafe { *p.checkpoints.add(checkpoint) = h };
@@ -38,21 +91,22 @@ unsafe fn forward<S: Storage>(p: Forward<S>, shape: Shape, interval: u32) {
             left = interval;
         }
         left -= 1;
-        let at = At { step: row * time + t, hidden, unit };
-        // SAFETY: (B, T, 3H), (B, T, H) and (B, T).
-        let (v, gate, proj, x, keep) = unsafe {
-            (
-                (*p.combined.add(at.wide(0))).load(),
-                (*p.combined.add(at.wide(1))).load(),
-                (*p.combined.add(at.wide(2))).load(),
-                (*p.x.add(at.narrow())).load(),
-                *p.keep.add(at.step),
-            )
-        };
-        let gates = cell::gates(v, gate);
-        h = cell::state(&gates, keep * h);
+        h = cell::state(&step.gates, step.keep * h);
         // SAFETY: (B, T, H), and this thread alone has this unit.
-        unsafe { *p.out.add(at.narrow()) = S::store(cell::output(proj, h, x)) };
+        unsafe { *p.out.add(at.narrow()) = S::store(cell::mix(&step.highway, h, step.x)) };
+    };
+    let mut t = 0;
+    while shape.time - t >= GROUP {
+        // SAFETY: the caller's.
+        let inputs = unrolled!([0 1 2 3] |i| unsafe { p.load(at(t + i)) });
+        let steps = unrolled!([0 1 2 3] |i| inputs[i].step());
+        unrolled!([0 1 2 3] |i| advance(at(t + i), steps[i as usize]));
+        t += GROUP;
+    }
+    while t < shape.time {
+        // SAFETY: the caller's.
+        advance(at(t), unsafe { p.load(at(t)) }.step());
+        t += 1;
     }
     // SAFETY: (B, H), and this thread alone has this unit.
     unsafe { *p.h_last.add(state) = h };

@@ -26,6 +26,7 @@ use crate::device::grid::is_last_block;
 use crate::device::thread::{block_dim_x, block_idx_x, sync_threads, thread_idx_x};
 use crate::device::warp::{ALL, LANES, lane_id, warp_reduce, warp_vote_ballot};
 use crate::draws::{Position, Words};
+use crate::grouped::grouped;
 use crate::levels::{Sum, join_blocks};
 use crate::shared_array;
 use arith::fixed::{Scale, bounded, is_weight};
@@ -91,9 +92,9 @@ pub unsafe extern "ptx-kernel" fn resample_survey_rows_f32(
     if row < rows as usize {
         let weights = weights.wrapping_add(row * n as usize);
         let (mut top, mut wrong) = (0, u64::MAX);
-        each(n, |i| {
-            // SAFETY: below n.
-            let weight = unsafe { *weights.add(i) };
+        // SAFETY: below n.
+        let load = |i: usize| unsafe { *weights.add(i) };
+        grouped(thread_idx_x() as usize, n as usize, block_dim_x() as usize, load, |i, weight| {
             if is_weight(weight) {
                 // Weights are ordered as their bits. + 0 makes +0 of -0.
                 top = top.max((weight + 0.0).to_bits());

@@ -3,6 +3,7 @@
 use super::tree::Levels;
 use crate::device::thread::{block_idx_x, index_1d, sync_threads, thread_idx_x};
 use crate::device::warp::{LANES, lane_id};
+use crate::grouped::grouped;
 use crate::join::join;
 use crate::shared_array;
 use arith::sum::CHUNK;
@@ -21,12 +22,10 @@ pub unsafe extern "ptx-kernel" fn sum_cols_f32(a: *const f32, out: *mut f32, row
     }
     let chunk = |first: u32| {
         let end = cols.min(first.saturating_add(CHUNK as u32));
-        let (mut sum, mut col) = (0.0, first + lane);
-        while col < end {
-            // SAFETY: there is such an element.
-            sum += unsafe { *a.add(row * stride as usize + col as usize) };
-            col += LANES;
-        }
+        let mut sum = 0.0;
+        // SAFETY: there is such an element.
+        let load = |col: usize| unsafe { *a.add(row * stride as usize + col) };
+        grouped((first + lane) as usize, end as usize, LANES as usize, load, |_, element| sum += element);
         // SAFETY: the whole warp has this row.
         unsafe { join(sum, lane, LANES) }
     };
@@ -77,13 +76,11 @@ pub unsafe extern "ptx-kernel" fn sum_rows_f32(a: *const f32, out: *mut f32, row
     let (first, warp, lane) = ((block_idx_x() - chunk * tiles) * LANES, thread_idx_x() / LANES, lane_id());
     let start = chunk as usize * CHUNK;
     let (end, col) = ((start + CHUNK).min(rows as usize), first + lane);
-    let (mut sum, mut row) = (0.0, start + warp as usize);
+    let mut sum = 0.0;
     if col < cols {
-        while row < end {
-            // SAFETY: there is such an element.
-            sum += unsafe { *a.add(row * stride as usize + col as usize) };
-            row += LANES as usize;
-        }
+        // SAFETY: there is such an element.
+        let load = |row: usize| unsafe { *a.add(row * stride as usize + col as usize) };
+        grouped(start + warp as usize, end, LANES as usize, load, |_, element| sum += element);
     }
     // SAFETY: this thread's element.
     unsafe { lanes_of_columns().write(warp * PITCH + lane, sum) };
