@@ -108,20 +108,28 @@ pub unsafe fn join_lanes<L: Law>(value: L::Element, width: u32) -> L::Element {
 /// The warp reads 32 consecutive leaves at a time, two blocks.
 ///
 /// # Safety
-/// All lanes come here, of blocks of [`WIDTH`] threads. `leaves` holds n.
+/// All lanes come here, of blocks of [`WIDTH`] threads. `leaves` holds n >= 1.
 #[inline(always)]
 pub unsafe fn join_blocks<L: Law>(law: L, leaves: *const f32, n: u32, tile: u32) -> L::Element {
     let lane = lane_id();
     let first = tile as usize * TILE as usize + (thread_idx_x() / LANES * LANES * FANOUT) as usize;
     let mut kept = L::NEUTRAL;
-    for pair in 0..FANOUT {
-        let i = first + (pair * LANES + lane) as usize;
+    let last = n as usize - 1;
+    // Eight loads wait together. Past the end it is the last leaf that is read, so that no branch comes between them.
+    let mut pair = 0;
+    while pair < FANOUT {
+        let at = |k: u32| first + ((pair + k) * LANES + lane) as usize;
         // SAFETY: below n.
-        let own = if i < n as usize { law.of(unsafe { *leaves.add(i) }) } else { L::NEUTRAL };
-        // SAFETY: the caller's.
-        let block = unsafe { join_lanes::<L>(own, FANOUT) };
-        // Each half has its block's in all of its lanes; one of them keeps it.
-        kept = if lane % FANOUT == pair { block } else { kept };
+        let read = unrolled!([0 1 2 3 4 5 6 7] |k| unsafe { *leaves.add(at(k).min(last)) });
+        unrolled!([0 1 2 3 4 5 6 7] |k| {
+            let of = law.of(read[k as usize]);
+            let own = if at(k) > last { L::NEUTRAL } else { of };
+            // SAFETY: the caller's.
+            let block = unsafe { join_lanes::<L>(own, FANOUT) };
+            // Each half has its block's in all of its lanes; one of them keeps it.
+            kept = if lane % FANOUT == pair + k { block } else { kept };
+        });
+        pair += 8;
     }
     // Lane h * 16 + pair has block 2 * pair + h.
     // SAFETY: the caller's.

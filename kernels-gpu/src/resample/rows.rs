@@ -95,12 +95,11 @@ pub unsafe extern "ptx-kernel" fn resample_survey_rows_f32(
         // SAFETY: below n.
         let load = |i: usize| unsafe { *weights.add(i) };
         grouped(thread_idx_x() as usize, n as usize, block_dim_x() as usize, load, |i, weight| {
-            if is_weight(weight) {
-                // Weights are ordered as their bits. + 0 makes +0 of -0.
-                top = top.max((weight + 0.0).to_bits());
-            } else {
-                wrong = wrong.min((i as u64 + 1) << 32 | u64::from(weight.to_bits()));
-            }
+            // Without branches, between which the loads would come one by one. Weights are ordered as their bits. + 0 makes +0
+            // of -0.
+            let (valid, bits) = (is_weight(weight), weight.to_bits());
+            top = top.max(if valid { (weight + 0.0).to_bits() } else { 0 });
+            wrong = wrong.min(if valid { u64::MAX } else { (i as u64 + 1) << 32 | u64::from(bits) });
         });
         // SAFETY: all threads come here.
         let (top, wrong) = unsafe { (!smallest(!u64::from(top)) as u32, smallest(wrong)) };
