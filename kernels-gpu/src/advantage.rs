@@ -42,8 +42,6 @@ struct Step {
     value: f32,
     terminated: bool,
     truncated: bool,
-    /// Read where the episode was cut off.
-    bootstrap: f32,
     ratio: f32,
 }
 
@@ -64,16 +62,25 @@ impl Trajectories {
     unsafe fn load<const OFF_POLICY: bool>(self, at: usize) -> Step {
         // SAFETY: (T, B).
         unsafe {
-            let truncated = *self.truncated.add(at) != 0;
             Step {
                 reward: *self.rewards.add(at),
                 value: *self.values.add(at),
                 terminated: *self.terminated.add(at) != 0,
-                truncated,
-                bootstrap: if truncated { *self.bootstrap.add(at) } else { 0.0 },
+                truncated: *self.truncated.add(at) != 0,
                 ratio: if OFF_POLICY { *self.ratios.add(at) } else { 1.0 },
             }
         }
+    }
+
+    /// What stands for the value after a step: read where the episode was cut off. The steps of a group come first: this has
+    /// to wait for their flags, and they would wait for it.
+    ///
+    /// # Safety
+    /// As the kernels.
+    #[inline(always)]
+    unsafe fn bootstrap(self, step: Step, at: usize) -> f32 {
+        // SAFETY: (T, B).
+        if step.truncated { unsafe { *self.bootstrap.add(at) } } else { 0.0 }
     }
 
     /// # Safety
@@ -90,8 +97,8 @@ impl Trajectories {
 
 /// Advantage and return of a step, and what the step before needs.
 #[inline(always)]
-fn estimate<const OFF_POLICY: bool>(discount: Discount, step: Step, after: Carry) -> (f32, f32, Carry) {
-    let (mut next, mut carry) = if step.truncated { (step.bootstrap, 0.0) } else { (after.next, after.advantage) };
+fn estimate<const OFF_POLICY: bool>(discount: Discount, step: Step, bootstrap: f32, after: Carry) -> (f32, f32, Carry) {
+    let (mut next, mut carry) = if step.truncated { (bootstrap, 0.0) } else { (after.next, after.advantage) };
     if step.terminated {
         (next, carry) = (0.0, 0.0);
     }
@@ -129,8 +136,17 @@ unsafe fn run<const OFF_POLICY: bool>(
         let at = |i: u32| (left + i) as usize * batch + b;
         // SAFETY: the caller's.
         let group = unrolled!([0 1 2 3 4 5 6 7] |i| unsafe { arrays.load::<OFF_POLICY>(at(i)) });
+        // One branch needs all flags, so that these are read together too.
+        let mut any = false;
+        unrolled!([0 1 2 3 4 5 6 7] |i| any |= group[i].truncated);
+        let mut bootstraps = [0.0; GROUP as usize];
+        if any {
+            // SAFETY: the caller's.
+            bootstraps = unrolled!([0 1 2 3 4 5 6 7] |i| unsafe { arrays.bootstrap(group[i as usize], at(i)) });
+        }
         unrolled!([7 6 5 4 3 2 1 0] |i| {
-            let (advantage, estimated_return, before) = estimate::<OFF_POLICY>(discount, group[i as usize], carry);
+            let (step, bootstrap) = (group[i as usize], bootstraps[i as usize]);
+            let (advantage, estimated_return, before) = estimate::<OFF_POLICY>(discount, step, bootstrap, carry);
             // SAFETY: the caller's; this thread alone has the environment.
             unsafe { arrays.store(at(i), advantage, estimated_return) };
             carry = before;
@@ -141,7 +157,9 @@ unsafe fn run<const OFF_POLICY: bool>(
         let at = left as usize * batch + b;
         // SAFETY: the caller's.
         let step = unsafe { arrays.load::<OFF_POLICY>(at) };
-        let (advantage, estimated_return, before) = estimate::<OFF_POLICY>(discount, step, carry);
+        // SAFETY: as above.
+        let bootstrap = unsafe { arrays.bootstrap(step, at) };
+        let (advantage, estimated_return, before) = estimate::<OFF_POLICY>(discount, step, bootstrap, carry);
         // SAFETY: the caller's; this thread alone has the environment.
         unsafe { arrays.store(at, advantage, estimated_return) };
         carry = before;

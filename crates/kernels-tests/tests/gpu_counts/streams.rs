@@ -35,6 +35,28 @@ fn sum(kernel: &str, inputs: usize) -> Row {
     Row::new(kernel, format!("{N}"), bench.run(kernel, 32 * chunks, 128, &args), Some(least))
 }
 
+/// Advantages of 256 environments, whose episodes are cut off now and then.
+fn advantages(kernel: &str, off_policy: bool) -> Row {
+    let (steps, batch) = (128, 256);
+    let bench = Bench::counting("advantage");
+    let n = steps * batch;
+    let (numbers, flags) = (bench.buffer(&vec![0.5_f32; n]), bench.buffer(&vec![0_u8; n]));
+    let cut: Vec<u8> = (0..n).map(|i| u8::from(i / batch % 50 == 49)).collect();
+    let (cut, last, failed) = (bench.buffer(&cut), bench.buffer(&vec![0.5_f32; batch]), bench.buffer(&[u32::MAX]));
+    let (advantages, returns) = (bench.room::<f32>(n), bench.room::<f32>(n));
+    let mut args: Vec<Arg> = [&numbers, &numbers].map(Arg::from).to_vec();
+    args.extend([Arg::from(&flags), (&cut).into(), (&numbers).into()]);
+    args.extend(off_policy.then_some(Arg::from(&numbers)));
+    args.extend([&last, &advantages, &returns].map(Arg::from));
+    args.extend([Arg::from(&failed), Arg::U32(steps as u32), Arg::U32(batch as u32), Arg::F32(0.9), Arg::F32(0.8)]);
+    args.extend(off_policy.then_some([Arg::F32(1.0); 2]).into_iter().flatten());
+    let counters = bench.run(kernel, batch, 64, &args);
+    // Rewards, values, flags and perhaps ratios in, both results out; what stands for values where episodes are cut off.
+    let arrays = 4 + usize::from(off_policy);
+    let least = n * (4 * arrays + 2) + 4 * batch * (1 + steps / 50);
+    Row::new(kernel, format!("(T, B) = ({steps}, {batch})"), counters, Some(least as u64))
+}
+
 /// The rows of the document.
 pub(crate) fn rows() -> Vec<Row> {
     vec![
@@ -46,6 +68,8 @@ pub(crate) fn rows() -> Vec<Row> {
         fill("fill_normal_f32"),
         sum("sum_chunks_f32", 1),
         sum("dot_chunks_f32", 2),
+        advantages("gae_f32", false),
+        advantages("vtrace_f32", true),
     ]
 }
 
