@@ -7,6 +7,7 @@ use crate::device::atomic::{fetch_add_u32, fetch_or_u32, load_u32};
 use crate::device::thread::{block_dim_x, block_idx_x, sync_threads, sync_threads_or, thread_idx_x};
 use crate::device::warp::LANES;
 use crate::fault::{Fault, report};
+use crate::grouped::grouped;
 use crate::levels::{Sum, build};
 use crate::shared_array;
 use arith::fixed::is_weight;
@@ -42,18 +43,21 @@ pub unsafe extern "ptx-kernel" fn seg_tree_survey_f32(
     });
     sync_threads();
     let mut faulty = false;
-    each_leaf(capacity, |i| {
-        // SAFETY: below the capacity.
-        let leaf = unsafe { *source.add(i) };
-        if is_weight(leaf) {
-            // SAFETY: a weight has such a bin. + 0 makes +0 of -0.
-            unsafe { counts().add(bin(leaf + 0.0), 1) };
-        } else {
-            faulty = true;
-            // SAFETY: the caller's.
-            unsafe { report(status, Fault::Invalid(leaf), i as u32) };
-        }
-    });
+    // SAFETY: below the capacity.
+    each_leaf(
+        capacity,
+        |i| unsafe { *source.add(i) },
+        |i, leaf| {
+            if is_weight(leaf) {
+                // SAFETY: a weight has such a bin. + 0 makes +0 of -0.
+                unsafe { counts().add(bin(leaf + 0.0), 1) };
+            } else {
+                faulty = true;
+                // SAFETY: the caller's.
+                unsafe { report(status, Fault::Invalid(leaf), i as u32) };
+            }
+        },
+    );
     if sync_threads_or(faulty) && thread == 0 {
         // SAFETY: only atomic operations access it before the last block does.
         unsafe { fetch_or_u32(&raw mut (*head).faulty, 1) };
@@ -103,15 +107,12 @@ pub unsafe extern "ptx-kernel" fn seg_tree_survey_f32(
     }
 }
 
-/// Calls `visit` for the leaves of a block, each by one thread.
+/// Calls `visit` with what `load` reads of the leaves of a block, each by one thread.
 #[inline(always)]
-fn each_leaf(capacity: u32, mut visit: impl FnMut(usize)) {
-    let mut i = block_idx_x() as usize * TILE as usize + thread_idx_x() as usize;
+fn each_leaf(capacity: u32, load: impl Fn(usize) -> f32, visit: impl FnMut(usize, f32)) {
+    let first = block_idx_x() as usize * TILE as usize + thread_idx_x() as usize;
     let end = ((block_idx_x() as usize + 1) * TILE as usize).min(capacity as usize);
-    while i < end {
-        visit(i);
-        i += block_dim_x() as usize;
-    }
+    grouped(first, end, block_dim_x() as usize, load, visit);
 }
 
 /// Takes the leaves that [`seg_tree_survey_f32`] has looked at, with the same arguments, unless it has refused them, and makes all
@@ -136,14 +137,16 @@ pub unsafe extern "ptx-kernel" fn seg_tree_load_f32(
         return;
     }
     let source = if source.is_null() { leaves.cast_const() } else { source };
-    each_leaf(capacity, |i| {
-        // SAFETY: below the capacity; this leaf is the thread's.
-        unsafe {
-            let leaf = *source.add(i);
+    // SAFETY: below the capacity.
+    each_leaf(
+        capacity,
+        |i| unsafe { *source.add(i) },
+        |i, leaf| {
             // Leaves are weights even if another launch has changed the source since it was looked at.
-            *leaves.add(i) = if is_weight(leaf) { leaf + 0.0 } else { 0.0 };
-        }
-    });
+            // SAFETY: as above; this leaf is the thread's.
+            unsafe { *leaves.add(i) = if is_weight(leaf) { leaf + 0.0 } else { 0.0 } };
+        },
+    );
     // The block reads what its threads have written.
     sync_threads();
     // SAFETY: the caller's; all threads come here.
