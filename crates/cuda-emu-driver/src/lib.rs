@@ -19,6 +19,7 @@
 //! | `LOCKSTEP_EMU_STEPS` | most instructions of a warp: a kernel that spins fails instead of hanging |
 //! | `LOCKSTEP_EMU_ASYNC` | `1`: work of streams waits until something synchronizes |
 //! | `LOCKSTEP_EMU_COUNTERS` | `launches`: a table of counters on stderr after each launch; `kernels`: one for each kernel, over all its launches, when a context ends; `none` (default) |
+//! | `LOCKSTEP_EMU_CHAINS` | the longest chain of instructions that need each other, among the counters: `needs`, in instructions; `cycles`, of a rough GPU; `none` (default) |
 //!
 //! # Layers
 //!

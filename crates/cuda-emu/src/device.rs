@@ -74,6 +74,8 @@ pub struct Chains {
 impl Chains {
     /// Instructions that need each other, whatever their order: what no processor can do side by side.
     pub const NEEDS: Self = Self { in_order: false, operation: 1, shared: 1, global: 1 };
+    /// Cycles of a GPU, roughly, where no cache has anything.
+    pub const CYCLES: Self = Self { in_order: true, operation: 4, shared: 30, global: 500 };
 }
 
 /// How a kernel is run.

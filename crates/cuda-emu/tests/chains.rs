@@ -144,8 +144,7 @@ fn values_go_through_functions() {
 
 #[test]
 fn basic_blocks_in_order() {
-    let cycles = Chains { in_order: true, operation: 4, shared: 30, global: 500 };
-    let chain = |body: &str| run_with(cycles, 1, 32, body).longest_chain;
+    let chain = |body: &str| run_with(Chains::CYCLES, 1, 32, body).longest_chain;
     // The address is there after 8 cycles. Loads of one block wait together, and the one sum for both.
     let two = "ld.global.u32 %r1, [%rd2]; ld.global.u32 %r2, [%rd2+128];";
     assert_eq!(chain(&format!("{two} add.u32 %r3, %r1, %r2;")), 8 + 500 + 4);

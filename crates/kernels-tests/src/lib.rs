@@ -20,9 +20,6 @@ use std::marker::PhantomData;
 use std::num::NonZero;
 use std::path::Path;
 
-/// Cycles of a GPU, roughly: of an operation, of an access to shared memory, and of one that no cache has.
-pub const CYCLES: Chains = Chains { in_order: true, operation: 4, shared: 30, global: 500 };
-
 /// Modules on a device of their own. Everything panics that goes wrong: this is for tests.
 #[derive(Debug)]
 pub struct Bench {
@@ -107,7 +104,7 @@ impl Bench {
 
     /// Counts chains too, and runs blocks one after the other, so that they are the same each time.
     pub fn count(&mut self) {
-        (self.options.threads, self.options.chains) = (NonZero::new(1), Some(CYCLES));
+        (self.options.threads, self.options.chains) = (NonZero::new(1), Some(Chains::CYCLES));
     }
 
     /// [`new`](Self::new), and [`count`](Self::count).

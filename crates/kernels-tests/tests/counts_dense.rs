@@ -6,7 +6,7 @@ use common::products::{FORMS, Matrix, on_device};
 use common::scan::{Case, Format};
 use cuda_builder::manifest::Manifest;
 use cuda_emu::{Chains, Counters};
-use kernels_tests::{Arg, Bench, CYCLES};
+use kernels_tests::{Arg, Bench};
 use mingru::bf16;
 use std::path::Path;
 
@@ -203,7 +203,7 @@ fn speed_up<S: Format>(batch: usize, warps: u32) -> f64 {
     const TILES: usize = 256 / 32;
     let launch = |name: &str, warps: Option<u32>| {
         // Tiles are alike: one stands for all.
-        let counters = backward::<S>(CYCLES, warps);
+        let counters = backward::<S>(Chains::CYCLES, warps);
         Launch {
             blocks: (batch * TILES) as f64,
             width: 32 * warps.unwrap_or(1),
@@ -223,7 +223,7 @@ fn speed_up<S: Format>(batch: usize, warps: u32) -> f64 {
 #[test]
 fn the_longest_chain_is_shorter_by_tiles() {
     fn shorter<S: Format>(warps: u32) -> f64 {
-        let [reference, tiled] = [None, Some(warps)].map(|warps| backward::<S>(CYCLES, warps).longest_chain);
+        let [reference, tiled] = [None, Some(warps)].map(|warps| backward::<S>(Chains::CYCLES, warps).longest_chain);
         println!("{}, {warps} warps: {tiled} cycles, the reference {reference}", S::SUFFIX);
         reference as f64 / tiled as f64
     }

@@ -2,7 +2,7 @@
 
 use std::env;
 
-use cuda_emu::{Checks, Options};
+use cuda_emu::{Chains, Checks, Options};
 
 use crate::error::{Result, invalid};
 
@@ -52,6 +52,14 @@ impl Settings {
         if let Some(value) = get("LOCKSTEP_EMU_CHECKS") {
             options.checks = checks(&value)?;
         }
+        options.chains = match get("LOCKSTEP_EMU_CHAINS").as_deref() {
+            None | Some("none") => None,
+            Some("needs") => Some(Chains::NEEDS),
+            Some("cycles") => Some(Chains::CYCLES),
+            Some(other) => {
+                return Err(invalid!("LOCKSTEP_EMU_CHAINS: `{other}` is none of `none`, `needs` and `cycles`"));
+            }
+        };
         options.seed = number("LOCKSTEP_EMU_SEED")?;
         options.step_limit = number("LOCKSTEP_EMU_STEPS")?;
         let delayed = match get("LOCKSTEP_EMU_ASYNC").as_deref() {
@@ -89,6 +97,7 @@ mod tests {
     fn nothing_set_means_all_checks_at_once() {
         let settings = Settings::parse(|_| None).unwrap();
         assert_eq!(settings.options.checks, Checks::ALL);
+        assert_eq!(settings.options.chains, None);
         assert_eq!((settings.options.seed, settings.options.step_limit, settings.delayed), (None, None, false));
     }
 
@@ -101,6 +110,8 @@ mod tests {
         assert_eq!(parse("LOCKSTEP_EMU_SEED", "7").unwrap().options.seed, Some(7));
         assert_eq!(parse("LOCKSTEP_EMU_STEPS", "1000").unwrap().options.step_limit, Some(1000));
         assert!(parse("LOCKSTEP_EMU_ASYNC", "1").unwrap().delayed);
+        assert_eq!(parse("LOCKSTEP_EMU_CHAINS", "needs").unwrap().options.chains, Some(Chains::NEEDS));
+        assert_eq!(parse("LOCKSTEP_EMU_CHAINS", "cycles").unwrap().options.chains, Some(Chains::CYCLES));
         let settings = parse("LOCKSTEP_EMU_COUNTERS", "kernels").unwrap();
         assert_eq!((settings.counters, settings.options.counters), (Tell::Kernels, true));
         assert_eq!(parse("LOCKSTEP_EMU_COUNTERS", "launches").unwrap().counters, Tell::Launches);
@@ -114,6 +125,7 @@ mod tests {
             ("LOCKSTEP_EMU_STEPS", "-1"),
             ("LOCKSTEP_EMU_ASYNC", "yes"),
             ("LOCKSTEP_EMU_COUNTERS", "1"),
+            ("LOCKSTEP_EMU_CHAINS", "1"),
         ] {
             assert!(parse(name, value).unwrap_err().to_string().contains(name));
         }
