@@ -1,4 +1,4 @@
-//! The CUDA driver API on an emulated device: a `libcuda.so` for machines without a GPU, which also finds what a GPU
+//! The CUDA driver API on emulated devices: a `libcuda.so` for machines without a GPU, which also finds what a GPU
 //! lets pass.
 //!
 //! Programs that are linked to `libcuda.so.1`, such as those that use `cust`, run unchanged:
@@ -14,6 +14,7 @@
 //!
 //! | Variable | Meaning |
 //! |---|---|
+//! | `LOCKSTEP_EMU_DEVICES` | how many devices there are, 1 (default) to 8; none can access the memory of another but by copies |
 //! | `LOCKSTEP_EMU_CHECKS` | `all` (default), `none`, or some of `races`, `uninitialised`, with commas |
 //! | `LOCKSTEP_EMU_SEED` | a number that decides the order of blocks and warps |
 //! | `LOCKSTEP_EMU_STEPS` | most instructions of a warp: a kernel that spins fails instead of hanging |

@@ -171,6 +171,16 @@ impl Device {
         Self::default()
     }
 
+    /// One of several devices: those of other numbers have other addresses. [`new`](Self::new) gives number 0.
+    pub fn numbered(number: u16) -> Self {
+        Self { memory: Memory::numbered(number), ..Self::default() }
+    }
+
+    /// Whether the address is of this device, allocated or not, rather than of one with another number.
+    pub fn has(&self, address: u64) -> bool {
+        self.memory.addresses().contains(&address)
+    }
+
     /// Allocates so many bytes; the address of the first one. Their contents are zero, but count as unwritten.
     pub fn allocate(&self, bytes: u64) -> Result<u64, MemoryError> {
         Ok(self.memory.allocate(bytes, None, false)?.base)

@@ -51,8 +51,7 @@ api! {
 
     /// The device of the current context.
     fn cuCtxGetDevice(device: Out<'_, i32>) {
-        Driver::get()?.current_or_failed()?;
-        put(device, 0)
+        put(device, Driver::get()?.current_or_failed()?.device as i32)
     }
 
     /// The version of a context; null is the current one.

@@ -1,4 +1,4 @@
-//! Devices and the primary context.
+//! Devices and their primary contexts.
 
 use std::ffi::c_char;
 
@@ -10,21 +10,18 @@ use crate::raw::{Handle, Out, put, wanted};
 api! {
     /// The device of an index.
     fn cuDeviceGet(device: Out<'_, i32>, index: i32) {
-        Driver::get()?;
-        device::check(index)?;
+        Driver::get()?.index_of(index)?;
         put(device, index)
     }
 
-    /// How many devices there are: one.
+    /// How many devices there are.
     fn cuDeviceGetCount(count: Out<'_, i32>) {
-        Driver::get()?;
-        put(count, 1)
+        put(count, Driver::get()?.devices.len() as i32)
     }
 
     /// The name of a device, cut to `length` bytes with the NUL.
     fn cuDeviceGetName(name: *mut c_char, length: i32, device: i32) {
-        Driver::get()?;
-        device::check(device)?;
+        Driver::get()?.index_of(device)?;
         let room = usize::try_from(length).ok().filter(|&room| room > 0 && !name.is_null());
         let room = room.ok_or_else(|| invalid!("no room for a name"))?;
         let text = &device::NAME.as_bytes()[..device::NAME.len().min(room - 1)];
@@ -38,22 +35,18 @@ api! {
 
     /// The UUID of a device.
     fn cuDeviceGetUuid(uuid: Out<'_, [u8; 16]>, device: i32) {
-        Driver::get()?;
-        device::check(device)?;
-        put(uuid, device::UUID)
+        put(uuid, device::uuid(Driver::get()?.index_of(device)?))
     }
 
     /// An attribute of a device.
     fn cuDeviceGetAttribute(value: Out<'_, i32>, attribute: i32, device: i32) {
-        Driver::get()?;
-        device::check(device)?;
+        Driver::get()?.index_of(device)?;
         put(value, device::attribute(attribute)?)
     }
 
     /// The memory of a device in bytes.
     fn cuDeviceTotalMem_v2(bytes: Out<'_, usize>, device: i32) {
-        Driver::get()?;
-        device::check(device)?;
+        Driver::get()?.index_of(device)?;
         put(bytes, device::MEMORY_BYTES as usize)
     }
 

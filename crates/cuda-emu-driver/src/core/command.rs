@@ -50,20 +50,19 @@ impl Command {
     /// # Errors
     /// A fault, after which the context is of no use.
     pub(crate) fn run(&self, driver: &Driver, context: &Context) -> Result<()> {
-        let device = &driver.device;
         match self {
             Self::Launch(launch) => launch_now(driver, context, launch),
-            Self::CopyStaged { to, from } => device.write(*to, from).map_err(Error::Copy),
-            Self::CopyIn { to, from } => device.write(*to, &from.read()?).map_err(Error::Copy),
+            Self::CopyStaged { to, from } => driver.device_at(*to).write(*to, from).map_err(Error::Copy),
+            Self::CopyIn { to, from } => driver.device_at(*to).write(*to, &from.read()?).map_err(Error::Copy),
             Self::CopyOut { to, from } => {
                 let mut bytes = buffer(to.bytes())?;
-                device.read(*from, &mut bytes).map_err(Error::Copy)?;
+                driver.device_at(*from).read(*from, &mut bytes).map_err(Error::Copy)?;
                 to.write(&bytes);
                 Ok(())
             }
-            Self::Copy { to, from, bytes } => device.copy(*to, *from, *bytes).map_err(Error::Copy),
+            Self::Copy { to, from, bytes } => copy(driver, *to, *from, *bytes),
             Self::Fill { to, value, width, count } => {
-                device.fill(*to, &value.to_le_bytes()[..*width], *count).map_err(Error::Copy)
+                driver.device_at(*to).fill(*to, &value.to_le_bytes()[..*width], *count).map_err(Error::Copy)
             }
             Self::Call(call) => {
                 call.run();
@@ -74,12 +73,24 @@ impl Command {
     }
 }
 
+/// Copies on a device, or from one to another by way of the host.
+fn copy(driver: &Driver, to: u64, from: u64, bytes: u64) -> Result<()> {
+    let (source, target) = (driver.device_at(from), driver.device_at(to));
+    if source.has(to) {
+        return source.copy(to, from, bytes).map_err(Error::Copy);
+    }
+    let mut staged = buffer(bytes as usize)?;
+    source.read(from, &mut staged).map_err(Error::Copy)?;
+    target.write(to, &staged).map_err(Error::Copy)
+}
+
 fn launch_now(driver: &Driver, context: &Context, launch: &Launch) -> Result<()> {
     let options = Options { stack_bytes: context.stack_bytes(), ..driver.settings.options.clone() };
     let function = &launch.function;
     let code = &function.module.code;
-    let result = driver.device.launch(code, &function.info.name, &launch.grid, &launch.parameters, &options);
-    let output = driver.device.take_output();
+    let device = driver.device_of(context);
+    let result = device.launch(code, &function.info.name, &launch.grid, &launch.parameters, &options);
+    let output = device.take_output();
     if !output.is_empty() {
         print!("{output}");
     }

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use super::driver::Driver;
+use super::lock;
 use super::queue::Queues;
-use super::{device, lock};
 use crate::error::{Code, Error, Result, invalid};
 
 /// Limits by their number in `CUlimit`: bytes of a thread's stack, of the buffer of `printf`, of the heap.
@@ -21,6 +21,8 @@ pub(crate) struct Context {
     /// Tells contexts apart.
     pub(crate) number: u64,
     pub(crate) primary: bool,
+    /// Index of its device.
+    pub(crate) device: usize,
     pub(crate) queues: Queues,
     flags: AtomicU32,
     limits: Mutex<[usize; LIMITS]>,
@@ -29,7 +31,7 @@ pub(crate) struct Context {
     fault: OnceLock<Code>,
 }
 
-/// The device's primary context.
+/// A device's primary context.
 #[derive(Debug, Default)]
 pub(crate) struct Primary {
     handle: Option<usize>,
@@ -38,11 +40,12 @@ pub(crate) struct Primary {
 }
 
 impl Context {
-    fn new(flags: u32, primary: bool) -> Self {
+    fn new(flags: u32, primary: bool, device: usize) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         Self {
             number: NEXT.fetch_add(1, Ordering::Relaxed),
             primary,
+            device,
             queues: Queues::default(),
             flags: AtomicU32::new(flags),
             limits: Mutex::new([MOST_STACK, 1 << 20, 8 << 20]),
@@ -135,9 +138,9 @@ impl Driver {
 
     /// Makes a context; its handle.
     pub(crate) fn create_context(&self, flags: u32, device: i32) -> Result<usize> {
-        device::check(device)?;
+        let device = self.index_of(device)?;
         check_flags(flags)?;
-        Ok(self.contexts.insert(Context::new(flags, false)))
+        Ok(self.contexts.insert(Context::new(flags, false, device)))
     }
 
     /// Destroys a context that isn't the primary one.
@@ -152,19 +155,20 @@ impl Driver {
 
     /// One user more of the primary context; its handle.
     pub(crate) fn retain_primary(&self, device: i32) -> Result<usize> {
-        device::check(device)?;
-        let mut primary = lock(&self.primary);
+        let device = self.index_of(device)?;
+        let mut primary = lock(&self.primaries[device]);
         let flags = primary.flags;
-        let handle = *primary.handle.get_or_insert_with(|| self.contexts.insert(Context::new(flags, true)));
+        let new = || self.contexts.insert(Context::new(flags, true, device));
+        let handle = *primary.handle.get_or_insert_with(new);
         primary.users += 1;
         Ok(handle)
     }
 
     /// One user less; the last one destroys it.
     pub(crate) fn release_primary(&self, device: i32) -> Result<()> {
-        device::check(device)?;
+        let device = self.index_of(device)?;
         let gone = {
-            let mut primary = lock(&self.primary);
+            let mut primary = lock(&self.primaries[device]);
             primary.users = primary.users.checked_sub(1).ok_or(Error::Context(0))?;
             if primary.users == 0 { primary.handle.take() } else { None }
         };
@@ -173,9 +177,9 @@ impl Driver {
 
     /// Destroys the primary context, whoever uses it.
     pub(crate) fn reset_primary(&self, device: i32) -> Result<()> {
-        device::check(device)?;
+        let device = self.index_of(device)?;
         let gone = {
-            let mut primary = lock(&self.primary);
+            let mut primary = lock(&self.primaries[device]);
             primary.users = 0;
             primary.handle.take()
         };
@@ -192,9 +196,9 @@ impl Driver {
 
     /// Sets the flags of the primary context, now or when it is made.
     pub(crate) fn set_primary_flags(&self, device: i32, flags: u32) -> Result<()> {
-        device::check(device)?;
+        let device = self.index_of(device)?;
         check_flags(flags)?;
-        let mut primary = lock(&self.primary);
+        let mut primary = lock(&self.primaries[device]);
         primary.flags = flags;
         if let Some(handle) = primary.handle {
             self.context_of(handle)?.flags.store(flags, Ordering::Relaxed);
@@ -204,8 +208,7 @@ impl Driver {
 
     /// Flags of the primary context, and whether it lives.
     pub(crate) fn primary_state(&self, device: i32) -> Result<(u32, bool)> {
-        device::check(device)?;
-        let primary = lock(&self.primary);
+        let primary = lock(&self.primaries[self.index_of(device)?]);
         Ok((primary.flags, primary.handle.is_some()))
     }
 }

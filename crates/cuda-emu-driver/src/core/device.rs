@@ -1,11 +1,9 @@
-//! The one device and its properties.
+//! The devices, which are alike, and their properties.
 
-use crate::error::{Error, Result, invalid};
+use crate::error::{Result, invalid};
 
-/// Its name.
+/// Their name.
 pub(crate) const NAME: &str = "Lockstep emulated device";
-/// Its UUID: the first bytes of its name.
-pub(crate) const UUID: [u8; 16] = *b"Lockstep emulate";
 /// Version of the API: 12.4.
 pub(crate) const VERSION: i32 = 12_040;
 /// Size of its memory in bytes.
@@ -31,9 +29,11 @@ pub(crate) const WARP: i32 = 32;
 /// Alignment of the rows of pitched memory in bytes.
 pub(crate) const PITCH: usize = 512;
 
-/// Refuses every device but the first.
-pub(crate) fn check(device: i32) -> Result<()> {
-    if device == 0 { Ok(()) } else { Err(Error::Device(device)) }
+/// The UUID of a device: the first bytes of its name, and its number.
+pub(crate) fn uuid(device: usize) -> [u8; 16] {
+    let mut uuid = *b"Lockstep emul 00";
+    uuid[15] += device as u8;
+    uuid
 }
 
 /// An attribute by its number in `CUdevice_attribute`: those of compute capability 9.0, where the emulator has the

@@ -18,11 +18,12 @@ use crate::error::{Error, Result};
 #[derive(Debug)]
 pub(crate) struct Driver {
     pub(crate) settings: Settings,
-    pub(crate) device: cuda_emu::Device,
+    pub(crate) devices: Vec<cuda_emu::Device>,
     pub(crate) report: Report,
     pub(crate) allocations: Mutex<Allocations>,
     pub(crate) host: HostMemory,
-    pub(crate) primary: Mutex<Primary>,
+    /// Of each device.
+    pub(crate) primaries: Vec<Mutex<Primary>>,
     pub(crate) contexts: Registry<Context>,
     pub(crate) modules: Registry<Module>,
     pub(crate) functions: Registry<Function>,
@@ -52,12 +53,12 @@ impl Driver {
 
     fn new(settings: Settings) -> Self {
         Self {
+            devices: (0..settings.devices).map(cuda_emu::Device::numbered).collect(),
+            primaries: (0..settings.devices).map(|_| Mutex::default()).collect(),
             settings,
-            device: cuda_emu::Device::new(),
             report: Report::default(),
             allocations: Mutex::default(),
             host: HostMemory::default(),
-            primary: Mutex::default(),
             contexts: Registry::new("context", 1),
             modules: Registry::new("module", 2),
             functions: Registry::new("function", 3),
@@ -67,6 +68,20 @@ impl Driver {
             nodes: Registry::new("node of a graph", 7),
             executables: Registry::new("executable graph", 8),
         }
+    }
+
+    /// The index of a device.
+    pub(crate) fn index_of(&self, device: i32) -> Result<usize> {
+        usize::try_from(device).ok().filter(|&index| index < self.devices.len()).ok_or(Error::Device(device))
+    }
+
+    pub(crate) fn device_of(&self, context: &Context) -> &cuda_emu::Device {
+        &self.devices[context.device]
+    }
+
+    /// The device whose address it may be.
+    pub(crate) fn device_at(&self, address: u64) -> &cuda_emu::Device {
+        self.devices.iter().find(|device| device.has(address)).unwrap_or(&self.devices[0])
     }
 
     /// Ends what belongs to a context: its work runs to its end, then its objects and its memory go.
@@ -80,7 +95,7 @@ impl Driver {
         self.modules.retain(|module| {
             let keep = of_another(&module.context);
             if !keep {
-                self.device.unload(&module.code);
+                self.device_of(&module.context).unload(&module.code);
             }
             keep
         });

@@ -14,12 +14,19 @@ use crate::raw::HostRange;
 #[derive(Debug, Default)]
 pub(crate) struct Allocations {
     live: BTreeMap<u64, Allocation>,
-    bytes: u64,
+}
+
+impl Allocations {
+    /// Bytes that a device has given out.
+    fn bytes_of(&self, device: usize) -> u64 {
+        self.live.values().filter(|allocation| allocation.device == device).map(|allocation| allocation.bytes).sum()
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Allocation {
     context: u64,
+    device: usize,
     bytes: u64,
 }
 
@@ -32,12 +39,11 @@ impl Driver {
         }
         let bytes = bytes as u64;
         let mut allocations = lock(&self.allocations);
-        if bytes > MEMORY_BYTES - allocations.bytes {
+        if bytes > MEMORY_BYTES - allocations.bytes_of(context.device) {
             return Err(Error::OutOfMemory(bytes));
         }
-        let address = self.device.allocate(bytes)?;
-        allocations.live.insert(address, Allocation { context: context.number, bytes });
-        allocations.bytes += bytes;
+        let address = self.device_of(&context).allocate(bytes)?;
+        allocations.live.insert(address, Allocation { context: context.number, device: context.device, bytes });
         Ok(address)
     }
 
@@ -55,12 +61,11 @@ impl Driver {
     /// Frees memory at once.
     pub(crate) fn free(&self, address: u64) -> Result<()> {
         let mut allocations = lock(&self.allocations);
-        let Some(allocation) = allocations.live.get(&address).copied() else {
+        if !allocations.live.contains_key(&address) {
             return Err(invalid!("no allocation begins at {address:#x}"));
-        };
-        self.device.free(address)?;
+        }
+        self.device_at(address).free(address)?;
         allocations.live.remove(&address);
-        allocations.bytes -= allocation.bytes;
         Ok(())
     }
 
@@ -84,24 +89,20 @@ impl Driver {
 
     /// Frees all memory of a context.
     pub(crate) fn free_all(&self, context: u64) {
-        let mut allocations = lock(&self.allocations);
-        let mut freed = 0;
-        allocations.live.retain(|&address, allocation| {
+        lock(&self.allocations).live.retain(|&address, allocation| {
             let keep = allocation.context != context;
             if !keep {
-                freed += allocation.bytes;
                 // It is in the table, so the device has it.
-                let _ = self.device.free(address);
+                let _ = self.device_at(address).free(address);
             }
             keep
         });
-        allocations.bytes -= freed;
     }
 
     /// Free and total memory in bytes.
     pub(crate) fn memory_info(&self) -> Result<(u64, u64)> {
-        self.current()?;
-        Ok((MEMORY_BYTES - lock(&self.allocations).bytes, MEMORY_BYTES))
+        let device = self.current()?.device;
+        Ok((MEMORY_BYTES - lock(&self.allocations).bytes_of(device), MEMORY_BYTES))
     }
 
     /// Refuses a range that isn't inside one allocation, or variable of a module.
@@ -109,7 +110,7 @@ impl Driver {
         if bytes == 0 {
             return Ok(());
         }
-        let (base, size) = self.device.allocation(address)?;
+        let (base, size) = self.device_at(address).allocation(address)?;
         if bytes > size - (address - base) {
             return Err(invalid!(
                 "{bytes} bytes from {address:#x} on, but the allocation {base:#x} has {size} and begins {} before",
@@ -134,7 +135,7 @@ impl Driver {
         stream.command(self, Command::CopyOut { to, from })
     }
 
-    /// Copies on the device.
+    /// Copies from device memory to device memory.
     pub(crate) fn copy(&self, to: u64, from: u64, bytes: usize, stream: &Stream) -> Result<()> {
         let bytes = bytes as u64;
         self.check_range(to, bytes)?;

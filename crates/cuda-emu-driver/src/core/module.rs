@@ -111,7 +111,7 @@ impl Driver {
             // Gone already when the context was released meanwhile.
             let _ = self.functions.remove(function);
         }
-        self.device.unload(&module.code);
+        self.device_of(&module.context).unload(&module.code);
         Ok(())
     }
 
@@ -135,6 +135,6 @@ impl Driver {
     pub(crate) fn global(&self, module: usize, name: &str) -> Result<(u64, u64)> {
         let module = self.modules.get(module)?;
         module.context.check()?;
-        self.device.symbol(&module.code, name)?.ok_or_else(|| Error::NotFound(name.to_owned()))
+        self.device_of(&module.context).symbol(&module.code, name)?.ok_or_else(|| Error::NotFound(name.to_owned()))
     }
 }

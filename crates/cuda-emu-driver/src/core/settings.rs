@@ -1,16 +1,22 @@
 //! What the environment decides.
 
 use std::env;
+use std::str::FromStr;
 
 use cuda_emu::{Chains, Checks, Options};
 
 use crate::error::{Result, invalid};
 
-/// How the device runs.
+/// Most devices.
+const DEVICES: u16 = 8;
+
+/// How devices run.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     /// How a kernel is run.
     pub(crate) options: Options,
+    /// How many devices there are.
+    pub(crate) devices: u16,
     /// Whether work of streams waits until something synchronizes.
     pub(crate) delayed: bool,
     /// What is told of counters.
@@ -36,10 +42,6 @@ impl Settings {
     /// From a table of variables.
     pub(crate) fn parse(get: impl Fn(&str) -> Option<String>) -> Result<Self> {
         let get = |name: &str| get(name).filter(|value| !value.is_empty());
-        let number = |name: &str| match get(name) {
-            None => Ok(None),
-            Some(value) => value.parse().map(Some).map_err(|_| invalid!("{name}: `{value}` is no number")),
-        };
         let counters = match get("LOCKSTEP_EMU_COUNTERS").as_deref() {
             None | Some("none") => Tell::Nothing,
             Some("launches") => Tell::Launches,
@@ -60,15 +62,23 @@ impl Settings {
                 return Err(invalid!("LOCKSTEP_EMU_CHAINS: `{other}` is none of `none`, `needs` and `cycles`"));
             }
         };
-        options.seed = number("LOCKSTEP_EMU_SEED")?;
-        options.step_limit = number("LOCKSTEP_EMU_STEPS")?;
+        options.seed = number("LOCKSTEP_EMU_SEED", &get)?;
+        options.step_limit = number("LOCKSTEP_EMU_STEPS", &get)?;
         let delayed = match get("LOCKSTEP_EMU_ASYNC").as_deref() {
             None | Some("0") => false,
             Some("1") => true,
             Some(other) => return Err(invalid!("LOCKSTEP_EMU_ASYNC: `{other}` is neither 0 nor 1")),
         };
-        Ok(Self { options, delayed, counters })
+        let devices: u16 = number("LOCKSTEP_EMU_DEVICES", &get)?.unwrap_or(1);
+        if !(1..=DEVICES).contains(&devices) {
+            return Err(invalid!("LOCKSTEP_EMU_DEVICES: {devices}, which isn't between 1 and {DEVICES}"));
+        }
+        Ok(Self { options, devices, delayed, counters })
     }
+}
+
+fn number<T: FromStr>(name: &str, get: impl Fn(&str) -> Option<String>) -> Result<Option<T>> {
+    get(name).map(|value| value.parse().map_err(|_| invalid!("{name}: `{value}` is no number"))).transpose()
 }
 
 fn checks(value: &str) -> Result<Checks> {
@@ -97,7 +107,7 @@ mod tests {
     fn nothing_set_means_all_checks_at_once() {
         let settings = Settings::parse(|_| None).unwrap();
         assert_eq!(settings.options.checks, Checks::ALL);
-        assert_eq!(settings.options.chains, None);
+        assert_eq!((settings.options.chains, settings.devices), (None, 1));
         assert_eq!((settings.options.seed, settings.options.step_limit, settings.delayed), (None, None, false));
     }
 
@@ -109,6 +119,7 @@ mod tests {
         assert_eq!(parse("LOCKSTEP_EMU_CHECKS", "races, uninitialised").unwrap().options.checks, Checks::ALL);
         assert_eq!(parse("LOCKSTEP_EMU_SEED", "7").unwrap().options.seed, Some(7));
         assert_eq!(parse("LOCKSTEP_EMU_STEPS", "1000").unwrap().options.step_limit, Some(1000));
+        assert_eq!(parse("LOCKSTEP_EMU_DEVICES", "8").unwrap().devices, 8);
         assert!(parse("LOCKSTEP_EMU_ASYNC", "1").unwrap().delayed);
         assert_eq!(parse("LOCKSTEP_EMU_CHAINS", "needs").unwrap().options.chains, Some(Chains::NEEDS));
         assert_eq!(parse("LOCKSTEP_EMU_CHAINS", "cycles").unwrap().options.chains, Some(Chains::CYCLES));
@@ -126,6 +137,9 @@ mod tests {
             ("LOCKSTEP_EMU_ASYNC", "yes"),
             ("LOCKSTEP_EMU_COUNTERS", "1"),
             ("LOCKSTEP_EMU_CHAINS", "1"),
+            ("LOCKSTEP_EMU_DEVICES", "0"),
+            ("LOCKSTEP_EMU_DEVICES", "9"),
+            ("LOCKSTEP_EMU_DEVICES", "-1"),
         ] {
             assert!(parse(name, value).unwrap_err().to_string().contains(name));
         }

@@ -108,11 +108,15 @@ pub(crate) struct Gpu {
 
 impl Gpu {
     pub(crate) fn new() -> Self {
+        Self::on(0)
+    }
+
+    pub(crate) fn on(device: i32) -> Self {
         let image = CString::new(PTX).unwrap();
         // SAFETY: the image ends with NUL.
         unsafe {
             ok(cuInit(0));
-            let context = get(|out| cuCtxCreate_v2(out, 0, 0));
+            let context = get(|out| cuCtxCreate_v2(out, 0, device));
             let module = get(|out| cuModuleLoadData(out, image.as_ptr().cast()));
             Self { context, module }
         }

@@ -9,9 +9,9 @@ pub(crate) const SHARED: u64 = 1 << 40;
 pub(crate) const LOCAL: u64 = 2 << 40;
 /// Window of a kernel's parameters; the highest one.
 pub(crate) const PARAMETERS: u64 = 3 << 40;
-/// First address of device memory.
+/// First address of the memory of the first device.
 pub(crate) const DEVICE: u64 = 0x7f00_0000_0000;
-/// One past the last address of device memory.
-pub(crate) const DEVICE_END: u64 = 0x7fff_0000_0000_0000;
+/// Addresses that a device has: its first one is so far from that of the device before.
+pub(crate) const STRETCH: u64 = 1 << 44;
 /// Addresses of functions, as called through registers: one every 16 bytes.
 pub(crate) const FUNCTIONS: u64 = 4 << 40;

@@ -5,13 +5,14 @@ mod heap;
 pub(crate) mod layout;
 mod region;
 
+use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 pub(crate) use bytes::Word;
 pub(crate) use heap::{HEAP, Heap};
 pub(crate) use region::{Region, atomic_zeros};
 
-use layout::{DEVICE, DEVICE_END};
+use layout::{DEVICE, STRETCH};
 
 /// Alignment of allocations in bytes.
 const ALIGN: u64 = 512;
@@ -60,6 +61,8 @@ struct Table {
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
     table: Mutex<Table>,
+    /// The device's number, which decides where its addresses are.
+    number: u16,
 }
 
 /// The allocations that a launch sees.
@@ -70,6 +73,16 @@ pub(crate) struct Snapshot {
 }
 
 impl Memory {
+    pub(crate) fn numbered(number: u16) -> Self {
+        Self { number, ..Self::default() }
+    }
+
+    /// The addresses that it may have.
+    pub(crate) fn addresses(&self) -> Range<u64> {
+        let start = DEVICE + u64::from(self.number) * STRETCH;
+        start..start + STRETCH
+    }
+
     fn table(&self) -> MutexGuard<'_, Table> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -84,8 +97,10 @@ impl Memory {
             return Err(MemoryError::Empty);
         }
         let mut table = self.table();
-        let base = table.next.max(DEVICE);
-        let end = base.checked_add(bytes).filter(|&end| end < DEVICE_END).ok_or(MemoryError::OutOfMemory { bytes })?;
+        let addresses = self.addresses();
+        let base = table.next.max(addresses.start);
+        let end = base.checked_add(bytes).filter(|end| addresses.contains(end));
+        let end = end.ok_or(MemoryError::OutOfMemory { bytes })?;
         let region = Region::new(base, bytes, name, constant).ok_or(MemoryError::OutOfMemory { bytes })?;
         let region = Arc::new(region);
         table.next = (end + GAP).next_multiple_of(ALIGN);
