@@ -62,14 +62,14 @@ impl Settings {
                 return Err(invalid!("LOCKSTEP_EMU_CHAINS: `{other}` is none of `none`, `needs` and `cycles`"));
             }
         };
-        options.seed = number("LOCKSTEP_EMU_SEED", &get)?;
-        options.step_limit = number("LOCKSTEP_EMU_STEPS", &get)?;
+        options.seed = number("LOCKSTEP_EMU_SEED", get)?;
+        options.step_limit = number("LOCKSTEP_EMU_STEPS", get)?;
         let delayed = match get("LOCKSTEP_EMU_ASYNC").as_deref() {
             None | Some("0") => false,
             Some("1") => true,
             Some(other) => return Err(invalid!("LOCKSTEP_EMU_ASYNC: `{other}` is neither 0 nor 1")),
         };
-        let devices: u16 = number("LOCKSTEP_EMU_DEVICES", &get)?.unwrap_or(1);
+        let devices: u16 = number("LOCKSTEP_EMU_DEVICES", get)?.unwrap_or(1);
         if !(1..=DEVICES).contains(&devices) {
             return Err(invalid!("LOCKSTEP_EMU_DEVICES: {devices}, which isn't between 1 and {DEVICES}"));
         }
