@@ -5,7 +5,7 @@ use super::{At, Shape};
 use crate::cell::{self, Gates, Highway};
 
 /// Steps that are read together, so that they wait together.
-const GROUP: u32 = 4;
+const GROUP: u32 = 8;
 
 /// Pointers of the forward scan, in the order of the kernels' parameters.
 #[derive(Clone, Copy)]
@@ -98,9 +98,9 @@ unsafe fn forward<S: Storage>(p: Forward<S>, shape: Shape, interval: u32) {
     let mut t = 0;
     while shape.time - t >= GROUP {
         // SAFETY: the caller's.
-        let inputs = unrolled!([0 1 2 3] |i| unsafe { p.load(at(t + i)) });
-        let steps = unrolled!([0 1 2 3] |i| inputs[i].step());
-        unrolled!([0 1 2 3] |i| advance(at(t + i), steps[i as usize]));
+        let inputs = unrolled!([0 1 2 3 4 5 6 7] |i| unsafe { p.load(at(t + i)) });
+        let steps = unrolled!([0 1 2 3 4 5 6 7] |i| inputs[i].step());
+        unrolled!([0 1 2 3 4 5 6 7] |i| advance(at(t + i), steps[i as usize]));
         t += GROUP;
     }
     while t < shape.time {
