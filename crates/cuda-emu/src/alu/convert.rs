@@ -172,11 +172,11 @@ fn to_integer(from: Type, to: Type, rounding: Rounding, ftz: bool, isa: Isa) -> 
 
 fn from_integer(from: Type, to: Type, rounding: Rounding, sat: bool, isa: Isa) -> Option<Exec> {
     fn slow<S: Lane + Into<i128>, D: Value>(file: &mut [u64], args: &Args, mask: u32) {
-        let rounding = rounding_of(args.x);
+        let rounding = rounding_of(args.flags);
         let a = S::load(file, args.a);
         let d = a.map(|a| {
             let value = D::from_bits(soft::from_integer(D::FORMAT, rounding, a.into()));
-            if args.x & SAT != 0 { value.saturated() } else { value }
+            if args.flags & SAT != 0 { value.saturated() } else { value }
         });
         D::store(file, args.d, &d, mask);
     }
@@ -297,7 +297,7 @@ fn converted<S: Value, D: Value>(a: S, flags: u32) -> D {
 
 fn run<S: Value, D: Value>(file: &mut [u64], args: &Args, mask: u32) {
     let a = S::load(file, args.a);
-    let d = a.map(|a| converted::<S, D>(a, args.x));
+    let d = a.map(|a| converted::<S, D>(a, args.flags));
     D::store(file, args.d, &d, mask);
 }
 
@@ -368,7 +368,7 @@ fn pair(to: Type, from: Type, mode: Mode, relu: bool, satfinite: bool, isa: Isa)
         let b = f32::load(file, args.b);
         let mut d = [<[H; 2]>::default(); LANES];
         for i in 0..LANES {
-            d[i] = [converted(b[i], args.x), converted(a[i], args.x)];
+            d[i] = [converted(b[i], args.flags), converted(a[i], args.flags)];
         }
         <[H; 2]>::store(file, args.d, &d, mask);
     }
