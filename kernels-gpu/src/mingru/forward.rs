@@ -1,7 +1,7 @@
 //! The forward scan: one thread a row of the batch and unit.
 
 use super::storage::Storage;
-use super::{At, Shape};
+use super::{At, Inputs, Shape};
 use crate::cell::{self, Gates, Highway};
 
 /// Steps that are read together, so that they wait together.
@@ -28,25 +28,10 @@ struct Step {
     keep: f32,
 }
 
-/// What a step has from memory, as it lies there: to make floats of it would wait for it.
-#[derive(Clone, Copy)]
-struct Inputs<S> {
-    hidden: S,
-    gate: S,
-    proj: S,
-    x: S,
-    keep: f32,
-}
-
-impl<S: Storage> Inputs<S> {
+impl Step {
     #[inline(always)]
-    fn step(self) -> Step {
-        Step {
-            gates: cell::gates(self.hidden.load(), self.gate.load()),
-            highway: cell::highway(self.proj.load()),
-            x: self.x.load(),
-            keep: self.keep,
-        }
+    fn of<S: Storage>(inputs: Inputs<S, f32>) -> Self {
+        Self { gates: inputs.gates(), highway: inputs.highway(), x: inputs.x.load(), keep: inputs.beside }
     }
 }
 
@@ -54,17 +39,9 @@ impl<S: Storage> Forward<S> {
     /// # Safety
     /// As the kernels.
     #[inline(always)]
-    unsafe fn load(self, at: At) -> Inputs<S> {
+    unsafe fn load(self, at: At) -> Inputs<S, f32> {
         // SAFETY: (B, T, 3H), (B, T, H) and (B, T).
-        unsafe {
-            Inputs {
-                hidden: *self.combined.add(at.wide(0)),
-                gate: *self.combined.add(at.wide(1)),
-                proj: *self.combined.add(at.wide(2)),
-                x: *self.x.add(at.narrow()),
-                keep: *self.keep.add(at.step),
-            }
-        }
+        unsafe { Inputs::load(self.combined, self.x, at, *self.keep.add(at.step)) }
     }
 }
 
@@ -99,13 +76,13 @@ unsafe fn forward<S: Storage>(p: Forward<S>, shape: Shape, interval: u32) {
     while shape.time - t >= GROUP {
         // SAFETY: the caller's.
         let inputs = unrolled!([0 1 2 3 4 5 6 7] |i| unsafe { p.load(at(t + i)) });
-        let steps = unrolled!([0 1 2 3 4 5 6 7] |i| inputs[i].step());
+        let steps = unrolled!([0 1 2 3 4 5 6 7] |i| Step::of(inputs[i]));
         unrolled!([0 1 2 3 4 5 6 7] |i| advance(at(t + i), steps[i as usize]));
         t += GROUP;
     }
     while t < shape.time {
         // SAFETY: the caller's.
-        advance(at(t), unsafe { p.load(at(t)) }.step());
+        advance(at(t), Step::of(unsafe { p.load(at(t)) }));
         t += 1;
     }
     // SAFETY: (B, H), and this thread alone has this unit.

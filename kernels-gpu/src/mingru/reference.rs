@@ -1,7 +1,7 @@
 //! The backward scan step by step: the bits that a faster one must have.
 
 use super::storage::Storage;
-use super::{At, Shape};
+use super::{At, Inputs, Shape};
 use crate::cell;
 
 /// Pointers of the backward scan, in the order of the kernels' parameters.
@@ -30,20 +30,13 @@ unsafe fn backward_reference<S: Storage>(p: Backward<S>, shape: Shape) {
     for t in (0..time).rev() {
         let at = At { step: row * time + t, hidden, unit };
         // SAFETY: (B, T, 3H), (B, T, H) and (B, T).
-        let (v, gate, proj, x, d_out, keep, before) = unsafe {
-            (
-                (*p.combined.add(at.wide(0))).load(),
-                (*p.combined.add(at.wide(1))).load(),
-                (*p.combined.add(at.wide(2))).load(),
-                (*p.x.add(at.narrow())).load(),
-                (*p.d_out.add(at.narrow())).load(),
-                *p.keep.add(at.step),
-                *p.states.add(at.narrow()),
-            )
+        let (inputs, keep, before) = unsafe {
+            let inputs = Inputs::load(p.combined, p.x, at, *p.d_out.add(at.narrow()));
+            (inputs, *p.keep.add(at.step), *p.states.add(at.narrow()))
         };
-        let gates = cell::gates(v, gate);
+        let (gates, x, d_out) = (inputs.gates(), inputs.x.load(), inputs.beside.load());
         let carried = keep * before;
-        let factors = cell::factors(&gates, carried, cell::state(&gates, carried), &cell::highway(proj), x, d_out);
+        let factors = cell::factors(&gates, carried, cell::state(&gates, carried), &inputs.highway(), x, d_out);
         let dh = cell::state_gradient(carry, factors.direct);
         // SAFETY: (B, T, 3H) and (B, T, H), and this thread alone has this unit.
         unsafe {

@@ -12,7 +12,7 @@
 //! window. Every element of the sequences is read once and written once.
 
 use super::storage::Storage;
-use super::{At, Shape};
+use super::{At, Inputs, Shape};
 use crate::cell::{self, Gates, Highway};
 use crate::device::shared::SharedArray;
 use crate::device::thread::{block_dim_x, block_idx_x, sync_threads, thread_idx_x};
@@ -130,16 +130,6 @@ struct Window {
     chunk: u32,
 }
 
-/// What a step has from memory, as it lies there: to make floats of it would wait for it.
-#[derive(Clone, Copy)]
-struct Inputs<S> {
-    hidden: S,
-    gate: S,
-    proj: S,
-    x: S,
-    d_out: S,
-}
-
 /// What a thread keeps of a step while the chains are replayed.
 #[derive(Clone, Copy)]
 struct Kept {
@@ -170,21 +160,13 @@ unsafe fn load<S: Storage>(
     place: Place,
     window: Window,
     slot: u32,
-) -> MaybeUninit<Inputs<S>> {
+) -> MaybeUninit<Inputs<S, S>> {
     if slot >= window.len {
         return MaybeUninit::uninit();
     }
     let at = place.at(window.start + slot, shape);
     // SAFETY: (B, T, 3H) and (B, T, H).
-    MaybeUninit::new(unsafe {
-        Inputs {
-            hidden: *p.combined.add(at.wide(0)),
-            gate: *p.combined.add(at.wide(1)),
-            proj: *p.combined.add(at.wide(2)),
-            x: *p.x.add(at.narrow()),
-            d_out: *p.d_out.add(at.narrow()),
-        }
-    })
+    MaybeUninit::new(unsafe { Inputs::load(p.combined, p.x, at, *p.d_out.add(at.narrow())) })
 }
 
 /// Computes what needs no carry of a step, and files what the chains need.
@@ -193,7 +175,7 @@ unsafe fn load<S: Storage>(
 /// If the slot is one of the window's, it is this warp's, and the inputs are there.
 #[inline(always)]
 unsafe fn prepare<S: Storage>(
-    inputs: MaybeUninit<Inputs<S>>,
+    inputs: MaybeUninit<Inputs<S, S>>,
     place: Place,
     window: Window,
     slot: u32,
@@ -203,8 +185,7 @@ unsafe fn prepare<S: Storage>(
     }
     // SAFETY: the caller's.
     let inputs = unsafe { inputs.assume_init() };
-    let (gates, highway) = (cell::gates(inputs.hidden.load(), inputs.gate.load()), cell::highway(inputs.proj.load()));
-    let (x, d_out) = (inputs.x.load(), inputs.d_out.load());
+    let (gates, highway, x, d_out) = (inputs.gates(), inputs.highway(), inputs.x.load(), inputs.beside.load());
     let at = place.shared(slot);
     // SAFETY: the slot is below WINDOW, and the caller's.
     unsafe {

@@ -44,20 +44,17 @@ pub unsafe extern "ptx-kernel" fn seg_tree_survey_f32(
     sync_threads();
     let mut faulty = false;
     // SAFETY: below the capacity.
-    each_leaf(
-        capacity,
-        |i| unsafe { *source.add(i) },
-        |i, leaf| {
-            if is_weight(leaf) {
-                // SAFETY: a weight has such a bin. + 0 makes +0 of -0.
-                unsafe { counts().add(bin(leaf + 0.0), 1) };
-            } else {
-                faulty = true;
-                // SAFETY: the caller's.
-                unsafe { report(status, Fault::Invalid(leaf), i as u32) };
-            }
-        },
-    );
+    let load = |i: usize| unsafe { *source.add(i) };
+    each_leaf(capacity, load, |i, leaf| {
+        if is_weight(leaf) {
+            // SAFETY: a weight has such a bin. + 0 makes +0 of -0.
+            unsafe { counts().add(bin(leaf + 0.0), 1) };
+        } else {
+            faulty = true;
+            // SAFETY: the caller's.
+            unsafe { report(status, Fault::Invalid(leaf), i as u32) };
+        }
+    });
     if sync_threads_or(faulty) && thread == 0 {
         // SAFETY: only atomic operations access it before the last block does.
         unsafe { fetch_or_u32(&raw mut (*head).faulty, 1) };
@@ -138,15 +135,12 @@ pub unsafe extern "ptx-kernel" fn seg_tree_load_f32(
     }
     let source = if source.is_null() { leaves.cast_const() } else { source };
     // SAFETY: below the capacity.
-    each_leaf(
-        capacity,
-        |i| unsafe { *source.add(i) },
-        |i, leaf| {
-            // Leaves are weights even if another launch has changed the source since it was looked at.
-            // SAFETY: as above; this leaf is the thread's.
-            unsafe { *leaves.add(i) = if is_weight(leaf) { leaf + 0.0 } else { 0.0 } };
-        },
-    );
+    let load = |i: usize| unsafe { *source.add(i) };
+    each_leaf(capacity, load, |i, leaf| {
+        // Leaves are weights even if another launch has changed the source since it was looked at.
+        // SAFETY: as above; this leaf is the thread's.
+        unsafe { *leaves.add(i) = if is_weight(leaf) { leaf + 0.0 } else { 0.0 } };
+    });
     // The block reads what its threads have written.
     sync_threads();
     // SAFETY: the caller's; all threads come here.
