@@ -85,8 +85,8 @@ pub struct Options {
     pub checks: Checks,
     /// Whether anything is counted. Checks count as well.
     pub counters: bool,
-    /// How long instructions are for [`Counters::longest_chain`]. Without it chains aren't followed, which takes several
-    /// times as long.
+    /// How long instructions are for [`Counters::longest_chain`]. With `None` chains aren't followed; to follow them takes
+    /// longer than all checks.
     pub chains: Option<Chains>,
     /// Decides the order of blocks, and which warp runs when and for how long. Without one blocks run in order and
     /// warps in long turns.

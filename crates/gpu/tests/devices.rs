@@ -70,7 +70,7 @@ fn child_with_two_devices() {
         other => panic!("{other:?}"),
     }
 
-    // A recording is of one device, and waits for no other one's events.
+    // A recording is of one device. A stream may wait for another one's event.
     let graph = Graph::capture(&here, |stream| draws(stream, mine)).unwrap();
     refused("Graph::launch", graph.launch(&there));
     graph.launch(&here).unwrap();

@@ -71,8 +71,8 @@ impl Row {
 /// The rows in Markdown.
 fn markdown(rows: &[Row]) -> String {
     let mut text = String::from(
-        "| kernel | case | instructions of warps | of the longest warp | longest chain, cycles | sectors a request: loads / stores | bytes moved \
-         | least | ratio | bank conflicts | divergent branches | atomics |\n\
+        "| kernel | case | instructions of warps | of the longest warp | longest chain, cycles \
+         | sectors a request: loads / stores | bytes moved | least | ratio | bank conflicts | divergent branches | atomics |\n\
          | --- | --- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |\n",
     );
     for row in rows {

@@ -158,6 +158,7 @@ impl Model {
     const SCHEDULERS: f64 = 4.0;
     const REGISTERS: u32 = 1 << 16;
     const THREADS: u32 = 2048;
+
     /// Blocks that a multiprocessor holds, by registers (given out to warps in units of 256) and threads.
     fn resident(registers: u32, width: u32) -> u32 {
         let warp = (32 * registers).next_multiple_of(256);
@@ -190,11 +191,14 @@ fn registers(kernel: &str) -> u32 {
     Manifest::read(&path).unwrap().modules["mingru"].kernels[kernel].costs["sm_90"].registers
 }
 
-/// The scan of a row of 32 units and 128 steps; `None` warps stand for the reference.
-fn backward<S: Format>(chains: Chains, warps: Option<u32>) -> Counters {
+/// Steps of the scans that are compared.
+const TIME: usize = 128;
+
+/// The scan of a row of 32 units; `None` warps stand for the reference.
+fn backward<S: Format>(chains: Chains, time: usize, warps: Option<u32>) -> Counters {
     let mut bench = Bench::counting("mingru");
     bench.options.chains = Some(chains);
-    let case = Case::<S>::new(1, 128, 32);
+    let case = Case::<S>::new(1, time, 32);
     warps.map_or_else(|| case.run_reference(&bench), |warps| case.run_tiled(&bench, 8, warps)).1
 }
 
@@ -203,7 +207,7 @@ fn speed_up<S: Format>(batch: usize, warps: u32) -> f64 {
     const TILES: usize = 256 / 32;
     let launch = |name: &str, warps: Option<u32>| {
         // Tiles are alike: one stands for all.
-        let counters = backward::<S>(Chains::CYCLES, warps);
+        let counters = backward::<S>(Chains::CYCLES, TIME, warps);
         Launch {
             blocks: (batch * TILES) as f64,
             width: 32 * warps.unwrap_or(1),
@@ -223,7 +227,8 @@ fn speed_up<S: Format>(batch: usize, warps: u32) -> f64 {
 #[test]
 fn the_longest_chain_is_shorter_by_tiles() {
     fn shorter<S: Format>(warps: u32) -> f64 {
-        let [reference, tiled] = [None, Some(warps)].map(|warps| backward::<S>(Chains::CYCLES, warps).longest_chain);
+        let [reference, tiled] =
+            [None, Some(warps)].map(|warps| backward::<S>(Chains::CYCLES, TIME, warps).longest_chain);
         println!("{}, {warps} warps: {tiled} cycles, the reference {reference}", S::SUFFIX);
         reference as f64 / tiled as f64
     }
@@ -233,17 +238,19 @@ fn the_longest_chain_is_shorter_by_tiles() {
     }
 }
 
-/// What can't be done side by side, whatever the hardware: the contract's chain of carries is that of both kernels. Tiles
-/// gain by what they take off that chain's way.
+/// What can't be done side by side, whatever the hardware. A step of the carry is an addition and a multiplication; that is all
+/// that another step adds to the chain of tiles of 8 warps. In the reference it runs beside the loop's count, comparison and
+/// branch, of which each needs the one before.
 #[test]
-fn what_needs_each_other_is_the_chain_of_carries() {
-    let needs = |warps| backward::<f32>(Chains::NEEDS, warps).longest_chain;
-    println!("the reference {}, tiles of 4 and 8 warps {} and {}", needs(None), needs(Some(4)), needs(Some(8)));
-    // Two operations a step and its count; of 135 instructions that the reference starts for each.
-    assert!(needs(None) < 4 * 128);
-    // Windows of 16 steps, each with two barriers.
-    assert!(needs(Some(4)) < 4 * 128);
-    assert!(needs(Some(8)) < needs(Some(4)));
+fn a_step_adds_no_more_to_the_chain_than_its_carry() {
+    let needs = |time, warps| backward::<f32>(Chains::NEEDS, time, warps).longest_chain;
+    for warps in [None, Some(4), Some(8)] {
+        println!("{warps:?} warps: {} instructions need each other", needs(TIME, warps));
+    }
+    assert_eq!(needs(2 * TIME, Some(8)) - needs(TIME, Some(8)), 2 * TIME as u64);
+    assert_eq!(needs(2 * TIME, None) - needs(TIME, None), 3 * TIME as u64);
+    // Tiles of fewer warps have more windows, each with two barriers.
+    assert!(needs(TIME, Some(4)) > needs(TIME, Some(8)));
 }
 
 /// The model is crude: it knows neither caches nor bandwidth, takes instructions of PTX for those of the machine, and lets the

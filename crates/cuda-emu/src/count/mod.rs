@@ -12,10 +12,12 @@ macro_rules! counters {
         /// What a launch did. A request is one instruction of one warp; a sector is 32 bytes.
         ///
         /// All but [`longest_warp`](Self::longest_warp), [`longest_chain`](Self::longest_chain) and
-        /// [`longest_block`](Self::longest_block) are sums, which tell how much work there is. These are maxima: with enough processors to run everything else beside it, a
-        /// launch takes as long as its longest warp, so they tell how much of the work has to be done one after the
-        /// other. They don't depend on how many threads of the host run the blocks; without a loop that waits for
-        /// another warp they don't depend on the seed either.
+        /// [`longest_block`](Self::longest_block) are sums, which tell how much work there is. These three are maxima, which
+        /// tell how much of the work has to be done one after the other: with enough processors to run everything else
+        /// beside it, a launch takes as long as its longest chain, and no less than its longest warp has instructions. The
+        /// other two don't depend on how many threads of the host run the blocks; without a loop that waits for another
+        /// warp they don't depend on the seed either. A chain may lead through memory from block to block, and follows the
+        /// order in which they ran.
         ///
         /// [`Display`](fmt::Display) gives a table, a counter in each line.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

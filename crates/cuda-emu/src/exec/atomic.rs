@@ -32,9 +32,7 @@ impl Warp {
         let bytes = u64::from(atomic.width);
         let request = Request::new(&activation.file, &atomic.address, atomic.space, bytes, mask, place);
         request.by_space(|request| {
-            if M::CHECK && env.launch.chain.is_some() {
-                self.chain_access(env, request, Use::Both);
-            }
+            self.chain_access::<M>(env, request, Use::Both);
             self.atomic_in::<M>(env, activation, atomic, request)
         })?;
         if M::CHECK {

@@ -9,7 +9,7 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use super::env::Env;
+use super::env::{Env, Mode};
 use super::request::Request;
 use super::step::lanes;
 use super::warp::Warp;
@@ -126,8 +126,15 @@ impl Warp {
     }
 
     /// While it runs: memory that it accesses.
+    #[inline(always)]
+    pub(super) fn chain_access<M: Mode>(&mut self, env: &mut Env<'_>, request: &Request, how: Use) {
+        if M::CHECK && env.launch.chain.is_some() {
+            self.follow_access(env, request, how);
+        }
+    }
+
     #[cold]
-    pub(super) fn chain_access(&mut self, env: &mut Env<'_>, request: &Request, how: Use) {
+    fn follow_access(&mut self, env: &mut Env<'_>, request: &Request, how: Use) {
         let Some(Following { lengths, global }) = &env.launch.chain else { return };
         let mut locked;
         let (units, takes) = match request.space {

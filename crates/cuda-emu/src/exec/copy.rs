@@ -51,10 +51,8 @@ impl Warp {
                 env.counters.global_load_bytes += lanes(reading).map(|lane| sizes[lane]).sum::<u64>();
             }
         }
-        if M::CHECK && env.launch.chain.is_some() {
-            self.chain_access(env, &from, Use::Read);
-            self.chain_access(env, &to, Use::Write);
-        }
+        self.chain_access::<M>(env, &from, Use::Read);
+        self.chain_access::<M>(env, &to, Use::Write);
         let launch = env.launch;
         for lane in lanes(mask) {
             let mut buffer = [0; 16];
@@ -103,9 +101,7 @@ impl Warp {
             if let Some(barrier) = &copy.barrier {
                 let request = Request::new(&activation.file, barrier, Space::Shared, 8, 1 << lane, place);
                 request.inside(env, env.launch.shared_bytes)?;
-                if M::CHECK && env.launch.chain.is_some() {
-                    self.chain_access(env, &request, Use::Both);
-                }
+                self.chain_access::<M>(env, &request, Use::Both);
                 self.complete_bytes::<M>(env, bytes, &request.lane(lane, true))?;
             }
         }

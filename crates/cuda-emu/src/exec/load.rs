@@ -39,9 +39,7 @@ impl Warp {
         request: &Request,
     ) -> Result<(), Box<Fault>> {
         request.by_space(|request| {
-            if M::CHECK && env.launch.chain.is_some() {
-                self.chain_access(env, request, Use::Read);
-            }
+            self.chain_access::<M>(env, request, Use::Read);
             match access.width {
                 1 => self.load_words::<M, u8>(env, activation, access, request),
                 2 => self.load_words::<M, u16>(env, activation, access, request),

@@ -45,10 +45,8 @@ impl Warp {
             *requests += 1;
             env.counters.shared_bank_conflicts += bank_conflicts(&request.at, ROW, mask);
         }
+        self.chain_access::<M>(env, &request, if load.store { Use::Write } else { Use::Read });
         if M::CHECK {
-            if env.launch.chain.is_some() {
-                self.chain_access(env, &request, if load.store { Use::Write } else { Use::Read });
-            }
             if load.store {
                 for lane in 0..8 * count {
                     watch::shared_write(env, &request.lane(lane, false), false)?;

@@ -113,9 +113,7 @@ impl Warp {
                 return Err(request.fault(env, FaultKind::OutOfBounds { bytes: 8 }, lane));
             }
             request.inside(env, env.launch.shared_bytes)?;
-            if M::CHECK && env.launch.chain.is_some() {
-                self.chain_access(env, request, if waits { Use::Read } else { Use::Both });
-            }
+            self.chain_access::<M>(env, request, if waits { Use::Read } else { Use::Both });
             for lane in lanes(request.mask) {
                 let words = if object.kind == Kind::WaitState { WIDE } else { NARROW };
                 let operand =

@@ -38,9 +38,7 @@ impl Warp {
         request: &Request,
     ) -> Result<(), Box<Fault>> {
         request.by_space(|request| {
-            if M::CHECK && env.launch.chain.is_some() {
-                self.chain_access(env, request, Use::Write);
-            }
+            self.chain_access::<M>(env, request, Use::Write);
             match access.width {
                 1 => self.store_words::<M, u8>(env, activation, access, request),
                 2 => self.store_words::<M, u16>(env, activation, access, request),
